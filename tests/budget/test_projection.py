@@ -181,7 +181,7 @@ def with_duplicates(n, apart, seed=0):
 @pytest.mark.parametrize("apart", [0.0, 1e-9, 1e-7])
 def test_duplicates_leave_the_scores_of_the_reference(apart):
     rows, labels = with_duplicates(400, apart)
-    oracle = BudgetedSGD(plain(KERNEL), 20, "project", 1e-4, "binary", min_residual=TINY)
+    oracle = BudgetedSGD(plain(KERNEL), "binary", 1, 20, "project", 1e-4, min_residual=TINY)
     signs = np.where(labels, 1, -1)
     expected = np.array([oracle.step(x, y)[0] for x, y in zip(rows, signs, strict=True)])
 

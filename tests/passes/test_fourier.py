@@ -211,7 +211,7 @@ def pair(estimator, task, kernel, order, outputs=1, n=40, rate=0.8, clip=np.inf,
 
     model = estimator(n, kernel, rate, seed=SEED, **further)
     return model, FOGD(
-        task, outputs, n_components=n, learning_rate=rate, frequencies=row, clip=clip
+        None, task, outputs, learning_rate=rate, clip=clip, n_components=n, frequencies=row
     )
 
 

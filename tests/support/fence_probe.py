@@ -17,7 +17,7 @@ import numpy as np
 from guarded import LINE, Overrun, check_padding, guarded
 
 import river_budget as rb
-from river_budget.core.block import blocks
+from river_budget.core.block import blocks, layout
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian
 from river_budget.model.calls.calls import Call, Workspace
@@ -145,7 +145,7 @@ def lengthened(block, slots):
 
 
 def size_with(block, slots):
-    return blocks.block_size(blocks.read_header(block.ctypes.data)._asdict() | {"slots": slots})
+    return blocks.block_size(layout.read_header(block.ctypes.data)._asdict() | {"slots": slots})
 
 
 def in_another_process(work):

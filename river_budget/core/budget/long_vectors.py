@@ -127,7 +127,12 @@ def merge_long(model, members, shares, s, a_z, unwritten, x, cursors, places, po
     model.strains[place] = strain = max(strain, 1.0)
     merge_own_rows(model, members, shares, s, place)
     if longest == NO_VECTOR:
-        write_merged_anew(model, members, shares, place, unwritten, x, cursors, places, points)
+        n, unwritten = side_by_side(model, members, unwritten, x, cursors, places, points)
+        z, norm = combination(model, i64(address_of(places), n), points, shares)
+        # the others go first, as z may need the memory that they hold
+        remove_others(model, members, place, unwritten, x)
+        write_vector(model, place, z)
+        model.norms[place] = norm
     else:
         add_to_longest(model, members, longest, shares, s, unwritten, x)
         place = remove_others(model, members, place, unwritten, x)
@@ -199,18 +204,6 @@ def write_distances_of_merged(model, members, shares, s, a_z, place):
         set_distance(model, place, j, z[j])
     model.distances[place, place] = 0.0
     return gain
-
-
-@compiled
-def write_merged_anew(model, members, shares, place, unwritten, x, cursors, places, points):
-    """Compute all numbers of z, remove the other members, and write z to the slot `place`."""
-    n, unwritten = side_by_side(model, members, unwritten, x, cursors, places, points)
-    z, norm = combination(model, i64(address_of(places), n), points, shares)
-    remove_others(
-        model, members, place, unwritten, x
-    )  # first, as z may need the memory that they hold
-    write_vector(model, place, z)
-    model.norms[place] = norm
 
 
 @compiled

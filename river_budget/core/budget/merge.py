@@ -25,14 +25,18 @@ from ..compiling.needs import Need
 from ..examples.present_features import ZERO, present
 from ..expansion.kernel_rows import (
     along_row,
-    distances_by_differences,
     rbf_from_distances_into,
     rbf_into,
 )
 from ..expansion.support import lightest
 from ..simd.exponential import exp_of
 from ..simd.vector_ops import dot
-from ..vectors.stored import distances_are_kept, dot_products, side_by_side
+from ..vectors.stored import (
+    distances_are_kept,
+    distances_by_differences,
+    dot_products,
+    side_by_side,
+)
 from .degradation import NN, S
 from .long_vectors import kept_distances_between, merge_long, request_table_if_long
 from .newcomer import unwritten_place

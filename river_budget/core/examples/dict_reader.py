@@ -21,25 +21,9 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import FLAG, WHOLE
 from ..compiling.needs import Need
+from . import python_objects as python
 from .call import KEYS, LONGEST, N_WORDS, PLACES, ROWS, STARTS
 from .present_features import NO_PLACE, ZERO
-from .python_objects import (
-    clear_error,
-    dict_get,
-    dict_next,
-    dict_size,
-    error_set,
-    float_value,
-    hash_of,
-    hold,
-    int_value,
-    release,
-    repr_new,
-    tuple_get,
-    tuple_size,
-    type_of,
-    utf8_of,
-)
 
 EXACT_INTEGERS = 2.0**53  # floats represent all integers up to it exactly
 NOT_READABLE = np.int64(-2)  # the place of a name that Python has to look up
@@ -109,9 +93,9 @@ def read_example(entry, at, x):
     releases by `release_new_names`.
     """
     entry.new, version = 0, entry.version
-    if not is_among(type_of(x), entry.dicts, N_DICTS):
+    if not is_among(python.type_of(x), entry.dicts, N_DICTS):
         return ZERO
-    n = dict_size(x)
+    n = python.dict_size(x)
     if entry.row != 0 and n == entry.known and read_row(entry, at, x):
         return entry.row
     if entry.list != 0 and n < i64(entry.list, N_WORDS)[LONGEST] and read_list(at, x, n):
@@ -130,7 +114,7 @@ def read_row(entry, at, x):
     expected, places = i64(entry.expected, n), i64(entry.expected_places, n)
     names, values = i64(entry.names, n), f64(call[ROWS], n)
     entry.position = 0
-    while i < n and dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
+    while i < n and python.dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
         if entry.key != expected[i]:
             place = place_of(entry, entry.key)
             if place < 0:
@@ -152,13 +136,13 @@ def read_list(at, x, n):
     starts, places = i64(call[STARTS], 2), i64(call[PLACES], n)
     values, keys, strangers = f64(call[ROWS], n), f64(call[KEYS], n), i64(entry.strangers, n)
     entry.position = 0
-    while i < n and dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
+    while i < n and python.dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
         values[i] = number_of(entry, entry.value)
         places[i] = place = place_of(entry, entry.key)
         if place == NOT_READABLE or (place < 0 and entry.new_names == 0):
             return False
         if place < 0:
-            hold(entry.key)
+            python.hold(entry.key)
             strangers[entry.new] = entry.key
             entry.new += 1
             keys[i] = key_of(entry, at, strangers[entry.new - 1])
@@ -175,7 +159,7 @@ def release_new_names(entry):
     strangers = i64(entry.strangers, entry.new)
     entry.new = 0
     for i in range(strangers.shape[0]):
-        release(strangers[i])
+        python.release(strangers[i])
 
 
 @compiled(always_inlined=True)
@@ -190,11 +174,11 @@ def is_among(kind, addresses, n):
 @compiled(always_inlined=True)
 def number_of(entry, value):
     """A value as a float; NaN, which passes refuse, if its type is none of the number types in the record."""
-    if not is_among(type_of(value), entry.numbers, N_NUMBERS):
+    if not is_among(python.type_of(value), entry.numbers, N_NUMBERS):
         return math.nan
-    number = float_value(value)
-    if number == -1.0 and error_set() != 0:  # an int that is too large for a float
-        clear_error()
+    number = python.float_value(value)
+    if number == -1.0 and python.error_set() != 0:  # an int that is too large for a float
+        python.clear_error()
         return math.nan
     return number
 
@@ -202,14 +186,14 @@ def number_of(entry, value):
 @compiled(always_inlined=True)
 def place_of(entry, name):
     """The place of a name; NO_PLACE if the model does not know it, NOT_READABLE if Python has to look it up."""
-    kind = type_of(name)
+    kind = python.type_of(name)
     if kind != entry.text and kind != entry.whole and not is_plain_tuple(entry, name):
         return NOT_READABLE
-    found = dict_get(entry.places, name)
+    found = python.dict_get(entry.places, name)
     if found != 0:
-        return int_value(found)
-    if error_set() != 0:
-        clear_error()
+        return python.int_value(found)
+    if python.error_set() != 0:
+        python.clear_error()
         return NOT_READABLE
     return NO_PLACE
 
@@ -217,10 +201,10 @@ def place_of(entry, name):
 @compiled(always_inlined=True)
 def is_plain_tuple(entry, name):
     """Whether a name is a tuple of str and int only: comparing it and its `repr` then run no Python code."""
-    if type_of(name) != entry.several:
+    if python.type_of(name) != entry.several:
         return False
-    i, n = 0, tuple_size(name)
-    while i < n and is_plain(entry, type_of(tuple_get(name, i))):
+    i, n = 0, python.tuple_size(name)
+    while i < n and is_plain(entry, python.type_of(python.tuple_get(name, i))):
         i += 1
     return i == n
 
@@ -234,27 +218,27 @@ def is_plain(entry, kind):
 @compiled
 def key_of(entry, at, name):
     """The sort key of a name, as in model/inputs/sparse_examples.py; NaN if Python has to compute it."""
-    kind = type_of(name)
+    kind = python.type_of(name)
     if kind == entry.text:
         return key_of_text(entry, at, name)
     if kind == entry.whole:
         number = whole_number(name)
         return number if entry.key_mask == ALL_BITS else math.nan
-    text = repr_new(name)
+    text = python.repr_new(name)
     if text == 0:  # no memory, or an int with too many digits
-        clear_error()
+        python.clear_error()
         return math.nan
     key = key_of_text(entry, at, text)
-    release(text)
+    python.release(text)
     return key
 
 
 @compiled(always_inlined=True)
 def whole_number(name):
     """An int as a float, or NaN if the float would be rounded."""
-    number = float_value(name)
-    if number == -1.0 and error_set() != 0:
-        clear_error()
+    number = python.float_value(name)
+    if number == -1.0 and python.error_set() != 0:
+        python.clear_error()
         return math.nan
     return number if abs(number) < EXACT_INTEGERS else math.nan
 
@@ -262,9 +246,9 @@ def whole_number(name):
 @compiled
 def key_of_text(entry, at, name):
     """The sort key of a str: the CRC-32 of its UTF-8 octets."""
-    text = utf8_of(name, at + LENGTH)
+    text = python.utf8_of(name, at + LENGTH)
     if text == 0:  # a lone surrogate has no UTF-8 form
-        clear_error()
+        python.clear_error()
         return math.nan
     crc = crc32(octets(text, entry.size), u32(entry.remainders, 256))
     return float(np.int64(crc) & entry.key_mask)
@@ -276,23 +260,23 @@ def tie_of(entry, at, name):
 
     Returns 0 with an error set if there is no memory for its `repr`.
     """
-    kind = type_of(name)
+    kind = python.type_of(name)
     if kind == entry.text:
         return tie_of_text(entry, at, name, OF_TEXT)
     if kind == entry.whole:
-        return -1 - hash_of(name) % NUMBER_MODULUS
-    text = repr_new(name)
+        return -1 - python.hash_of(name) % NUMBER_MODULUS
+    text = python.repr_new(name)
     if text == 0:
         return ZERO
     tie = tie_of_text(entry, at, text, OF_TUPLE)
-    release(text)
+    python.release(text)
     return tie
 
 
 @compiled
 def tie_of_text(entry, at, name, kind):
     """An octet for the kind of name and the octets of a str, read as one large integer modulo a prime."""
-    text = utf8_of(name, at + LENGTH)
+    text = python.utf8_of(name, at + LENGTH)
     if text == 0:
         return ZERO
     text, rest = octets(text, entry.size), kind

@@ -11,15 +11,14 @@ import numpy as np
 from ..block.limits import CUSTOM, FARTHEST, LAPLACIAN, RBF, cancels, log_of_distance, padded_count
 from ..compiling.by_address import shared
 from ..compiling.jit import REORDERED, compiled
-from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, REAL, WHOLE
+from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, REAL
 from ..compiling.needs import Need
 from ..examples.present_features import all_of
 from ..simd.exponential import exp_of, exponentials
 from ..simd.vector_ops import dot
 from ..vectors.stored import (
-    bound_distances_of_multiples,
-    differences,
     distances_are_kept,
+    distances_by_differences,
     dot_products,
     gaussians_from_products,
     gaussians_from_wider_products,
@@ -161,16 +160,3 @@ def row_of_vector(model, j):
             model.row[i] = exp_of(-model.distances[j, i])
         return
     kernel_row(model, read_vector(model, j), model.norms[j])
-
-
-# distances as sums of squared differences, for examples so long that |v|^2 + |x|^2 - 2 <v, x> would cancel.
-# Summed are the features of the vector, by key; then those that only x has, whether the model knows them or not: a name
-# that no vector uses may be forgotten in between. LLVM fuses and reorders nothing here, so that all storages in float64
-# give the same bits
-
-
-@shared(Need.KERNEL, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
-def distances_by_differences(model, x, distances, n):
-    """distances[j] = |vector j - x|^2 for j < n, or |vector j - x|_1 for the Laplacian kernel. Overwrites model.whole."""
-    differences(model, x, distances, n)
-    bound_distances_of_multiples(model, x, distances)

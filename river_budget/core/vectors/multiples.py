@@ -35,26 +35,19 @@ def write(model, j, x):
             free_list(model, j)
         sparse.write(model, j, x)
     else:
-        _write_zeros(model, j)
-        for i in range(places.shape[0]):
-            model.vectors[places[i], j] = values[i]
-        brief, n = model.brief[j], places.shape[0]
+        vectors, brief, n = model.vectors, model.brief[j], places.shape[0]
+        if brief[0] > 0:
+            for i in range(1, brief[0]):
+                vectors[brief[i], j] = 0.0
+        else:
+            for i in range(vectors.shape[0]):
+                vectors[i, j] = 0.0
+        for i in range(n):
+            vectors[places[i], j] = values[i]
         brief[0] = n + 1 if n < brief.shape[0] else 0  # few places: readers skip all others
         for i in range(1, brief[0]):
             brief[i] = places[i - 1]
     model.multipliers[j], model.lengths[j], model.unsorted[j] = 1.0, places.shape[0], 0
-
-
-@compiled
-def _write_zeros(model, j):
-    """Set column j of the table to 0."""
-    vectors, brief = model.vectors, model.brief[j]
-    if brief[0] > 0:
-        for i in range(1, brief[0]):
-            vectors[brief[i], j] = 0.0
-    else:
-        for i in range(vectors.shape[0]):
-            vectors[i, j] = 0.0
 
 
 @shared(Need.HEAVY, EXAMPLE, MODEL, WHOLE)
@@ -64,7 +57,7 @@ def read(model, j):
         sort_list(model, j)
         x = sparse.read(model, j)
     elif model.brief[j, 0] > 0:
-        return _read_few(model, j)
+        x = _read_few(model, j)
     else:
         x = table.read(model, j)
     values, multiplier = values_of(x), model.multipliers[j]
@@ -75,12 +68,12 @@ def read(model, j):
 
 @compiled
 def _read_few(model, j):
-    """Vector j as an example, from the few places that are recorded in `brief`."""
+    """What is stored of vector j as an example, from the few places that are recorded in `brief`."""
     places, values, brief = model.nonzero, model.x, model.brief[j]
     n = brief[0] - 1
     for i in range(n):
         places[i] = brief[1 + i]
-        values[i] = model.multipliers[j] * model.vectors[places[i], j]
+        values[i] = model.vectors[places[i], j]
     return present(places, values, n)
 
 
@@ -94,13 +87,6 @@ def move(model, source, target):
     model.brief[target, 0] = 0
     model.multipliers[target] = model.multipliers[source]
     model.lengths[target], model.unsorted[target] = model.lengths[source], model.unsorted[source]
-
-
-@compiled(always_inlined=True)
-def multiply(model, row, n):
-    """Multiply inner products with stored numbers by the multipliers: row[j] *= multipliers[j]."""
-    for j in range(n):
-        row[j] *= model.multipliers[j]
 
 
 @shared(Need.HEAVY, NOTHING, MODEL, EXAMPLE, NUMBERS)

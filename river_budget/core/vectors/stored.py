@@ -13,7 +13,7 @@
 |   products_of_eight(model, x, row, column) | products_of_eight | products_of_sixteen             | -                       |
 |   products_together(model, x, rows, n)     | products_together | products_together               | -                       |
 |   gaussians_from_products(model, ...)      | gaussian_values   | gaussian_values, in float32     | as for a table          |
-| differences(model, x, distances, n)        | differences       | differences, or float64 products| differences             |
+| distances_by_differences(model, ...)       | differences       | differences, or float64 products| differences             |
 |   add_absolute_differences(model, ...)     | same name         | -                               | same name               |
 | side_by_side(model, members, ..., points)  | write_points      | write_points                    | side_by_side            |
 
@@ -107,7 +107,8 @@ def dot_products(model, x, row, n):
     else:
         table.products(model, x, row, n)
     if model.head.heavy:
-        multiples.multiply(model, row, n)
+        for j in range(n):
+            row[j] *= model.multipliers[j]
 
 
 @compiled(always_inlined=True)
@@ -162,33 +163,30 @@ def gaussians_from_wider_products(model, x):
 # differences
 
 
-@compiled
-def differences(model, x, distances, n):
-    """distances[j] = |vector j - x|^2 for j < n, or |vector j - x|_1 for the Laplacian kernel. Overwrites
-    model.whole."""
-    narrow = model.head.narrow
-    if (
-        narrow
-        and all_have_places(x)
-        and table32.distances_from_wide_products(model, x, distances, n)
-    ):
+@shared(Need.KERNEL, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
+def distances_by_differences(model, x, distances, n):
+    """distances[j] = |vector j - x|^2 for j < n, or |vector j - x|_1 for the Laplacian kernel. Overwrites model.whole.
+
+    For examples so long that |v|^2 + |x|^2 - 2 <v, x> would cancel. Summed are the features of the vector, by key; then
+    those that only x has, whether the model knows them or not: a name that no vector uses may be forgotten in between.
+    LLVM fuses and reorders nothing here, so that all storages in float64 give the same bits. For vectors with a multiplier
+    the result is a lower bound.
+    """
+    head = model.head
+    known = head.narrow != 0 and all_have_places(x)
+    if known and table32.distances_from_wide_products(model, x, distances, n):
         return
     write_whole(x, model.whole)
     for j in range(n):
         distances[j] = 0.0
-    if model.head.slots:
+    if head.slots:
         sparse.differences(model, x, distances)
-    elif narrow:
+    elif head.narrow:
         table32.round_in_place(model.whole)
         table32.differences(model, x, distances, n)
     else:
         table.differences(model, x, distances, n)
-
-
-@compiled(always_inlined=True)
-def bound_distances_of_multiples(model, x, distances):
-    """distances[j] = a lower bound of |vector j - x|^2 for vectors with a multiplier, which `differences` leaves out."""
-    if model.head.heavy:
+    if head.heavy:
         multiples.bound_distances(model, x, distances)
 
 

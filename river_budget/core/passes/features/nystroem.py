@@ -79,16 +79,10 @@ def begin_linear(model, state):
     if state.stage == PREPARED:
         project_function(model, state.kept)
     elif state.stage == FRESH:
-        set_function_to_zero(model)
+        for r in range(model.coefficients.shape[0]):
+            for j in range(padded_count(model)):
+                model.coefficients[r, j] = 0.0
     state.stage = LINEAR
-
-
-@compiled
-def set_function_to_zero(model):
-    """Set all coefficients to 0."""
-    for r in range(model.coefficients.shape[0]):
-        for j in range(padded_count(model)):
-            model.coefficients[r, j] = 0.0
 
 
 @compiled
