@@ -138,7 +138,6 @@ def test_rows_of_features_that_came_in_another_order_give_the_same_scores(zeros)
     second.learn_one({4: 1.0, 5: 1.0}, True, 0.0)
     for model in (first, second):
         model.learn_many(X, X[:, 0] > 0.0)
-
     assert list(first.features) != list(second.features)
     assert first._score_rows(first.rows_of(Batch(X))).tolist() == (
         second._score_rows(second.rows_of(Batch(X))).tolist()
