@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from many_names import crowd, in_lists, is_heavy, run, stored_as
@@ -49,23 +51,24 @@ def one_by_one(model, X, y):
     return np.concatenate([model.predict_then_learn_many(X[t : t + 1], y[t : t + 1]) for t in rows])
 
 
+def assert_at_once(model, X, y):
+    """Rows learned at once give what they give one by one."""
+    at_once, alone = copy.deepcopy(model), copy.deepcopy(model)
+    assert (at_once.predict_then_learn_many(X, y) == one_by_one(alone, X, y)).all()
+    assert content(at_once) == content(alone)
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_rows_at_once_are_rows_one_by_one(model):
     model = variant(model, budget=BUDGET, seed=1)
-    at_once, alone = model.clone(), model.clone()
-    X, y = stream_for(model)
-    assert (at_once.predict_then_learn_many(X, y) == one_by_one(alone, X, y)).all()
-    assert content(at_once) == content(alone)
+    assert_at_once(model, *stream_for(model))
 
 
 @pytest.mark.parametrize("model", OF_EACH_KIND)
 @pytest.mark.parametrize(("budget", "d"), [(31, 140), (33, 130), (64, 64), (100, 50), (200, 21)])
 def test_tables_of_other_shapes(model, budget, d):
     model = variant(model, budget=budget, seed=1)
-    at_once, alone = model.clone(), model.clone()
-    X, y = stream_for(model, 3 * budget + 100, d)
-    assert (at_once.predict_then_learn_many(X, y) == one_by_one(alone, X, y)).all()
-    assert content(at_once) == content(alone)
+    assert_at_once(model, *stream_for(model, 3 * budget + 100, d))
 
 
 def pass_over(model, X, y):
@@ -130,12 +133,9 @@ def test_where_one_example_moves_all_vectors_none_is_computed_ahead_for_a_while(
 
 @pytest.mark.parametrize("n", range(1, 2 * TOGETHER + 2))
 def test_any_number_of_rows_at_once(n):
-    at_once = full(rb.BSGDClassifier(BUDGET, NARROW, RemoveOldest()))
-    alone = full(rb.BSGDClassifier(BUDGET, NARROW, RemoveOldest()))
-    X, y = stream_for(at_once, n, seed=2, zeros=0.0)
-    scores = at_once.predict_then_learn_many(X, y > 0)
-    assert (scores == one_by_one(alone, X, y > 0)).all()
-    assert content(at_once) == content(alone)
+    model = full(rb.BSGDClassifier(BUDGET, NARROW, RemoveOldest()))
+    X, y = stream_for(model, n, seed=2, zeros=0.0)
+    assert_at_once(model, X, y > 0)
 
 
 def test_vectors_that_are_not_what_is_stored_of_them_are_not_multiplied_ahead(monkeypatch):
@@ -160,7 +160,5 @@ def test_vectors_that_are_not_what_is_stored_of_them_are_not_multiplied_ahead(mo
 
 
 def test_more_changes_than_are_noted():
-    at_once, alone = (rb.BSGDClassifier(500, NARROW, Merge(24)) for _ in range(2))
-    X, y = stream_for(at_once, 700, 21, zeros=0.0)
-    assert (at_once.predict_then_learn_many(X, y) == one_by_one(alone, X, y)).all()
-    assert content(at_once) == content(alone)
+    model = rb.BSGDClassifier(500, NARROW, Merge(24))
+    assert_at_once(model, *stream_for(model, 700, 21, zeros=0.0))

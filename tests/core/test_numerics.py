@@ -165,17 +165,17 @@ def test_the_exponential_is_exact_to_1e_14():
     assert errors.max() < 1e-14
 
 
-def test_the_exponential_of_zero_is_one():
-    assert exp_of_all(np.array([0.0, -0.0, -5e-324, -1e-300])).tolist() == [1.0] * 4
-
-
-def test_the_exponential_is_exactly_zero_below_its_range():
-    x = np.array([np.nextafter(-708.0, -np.inf), -709.0, -745.0, -1e4, -1e9, -1e300, -np.inf])
-    assert exp_of_all(x).tolist() == [0.0] * len(x)
-
-
-def test_the_exponential_of_nan_is_zero():
-    assert exp_of_all(np.array([np.nan, -np.nan])).tolist() == [0.0, 0.0]
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        ([0.0, -0.0, -5e-324, -1e-300], 1.0),
+        ([np.nextafter(-708.0, -np.inf), -709.0, -745.0, -1e4, -1e9, -1e300, -np.inf], 0.0),
+        ([np.nan, -np.nan], 0.0),
+    ],
+    ids=["zero", "below its range", "NaN"],
+)
+def test_the_exponential_at_its_ends(x, expected):
+    assert exp_of_all(np.array(x)).tolist() == [expected] * len(x)
 
 
 def test_the_exponential_never_grows_as_its_argument_falls():
@@ -312,30 +312,20 @@ def test_kernel_rows_are_those_of_the_reference(kernel, n_features):
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_sparse_rows_have_the_kernel_values_of_the_reference(kernel):
-    rng = np.random.default_rng(0)
-    rows = sparse(rng, 30, 11)
-    rows[5] = 0.0
-    assert_rows(kernel, sparse(rng, 21, 11), rows)
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.parametrize("n_vectors", [1, 7, 8, 9, 16, 40])
-def test_any_number_of_vectors_makes_a_kernel_row(kernel, n_vectors):
+@pytest.mark.parametrize(
+    ("n_vectors", "known", "given"),
+    [
+        *((n, 6, 6) for n in (1, 7, 8, 9, 16, 40)),
+        pytest.param(21, 11, 11, id="an empty row"),
+        pytest.param(21, 5, 9, id="unknown features"),
+        pytest.param(21, 9, 5, id="fewer features than the model knows"),
+    ],
+)
+def test_sparse_rows_have_the_kernel_values_of_the_reference(kernel, n_vectors, known, given):
     rng = np.random.default_rng(n_vectors)
-    assert_rows(kernel, sparse(rng, n_vectors, 6), sparse(rng, 10, 6))
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_unknown_features_meet_zeros(kernel):
-    rng = np.random.default_rng(1)
-    assert_rows(kernel, sparse(rng, 21, 5), sparse(rng, 30, 9))
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_rows_narrower_than_the_model_are_filled_up_with_zeros(kernel):
-    rng = np.random.default_rng(2)
-    assert_rows(kernel, sparse(rng, 21, 9), sparse(rng, 30, 5))
+    rows = sparse(rng, 30, given)
+    rows[5] = 0.0
+    assert_rows(kernel, sparse(rng, n_vectors, known), rows)
 
 
 @pytest.mark.parametrize("kernel", [RBF(1 / 32), Laplacian(1.0)], ids=repr)
@@ -370,13 +360,13 @@ def test_the_first_bad_row_is_found(bad, row, column):
     assert first_bad_row(rows) == row
 
 
-def test_huge_and_tiny_numbers_are_not_bad():
-    assert first_bad_row(np.array([[1e308, 1e308, -1e308], [5e-324, -0.0, 0.0]])) == -1
-
-
-def test_opposite_infinities_do_not_cancel():
-    assert first_bad_row(np.array([[1.0, 1.0], [np.inf, -np.inf]])) == 1
-
-
-def test_rows_without_features_are_not_bad():
-    assert first_bad_row(np.empty((3, 0))) == -1
+@pytest.mark.parametrize(
+    ("rows", "first"),
+    [
+        ([[1e308, 1e308, -1e308], [5e-324, -0.0, 0.0]], -1),  # huge and tiny
+        ([[1.0, 1.0], [np.inf, -np.inf]], 1),  # infinities do not cancel
+        (np.empty((3, 0)), -1),
+    ],
+)
+def test_rows_with_finite_numbers_only_are_good(rows, first):
+    assert first_bad_row(np.array(rows)) == first

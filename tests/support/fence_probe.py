@@ -53,7 +53,7 @@ def scratch_spaces(model):
     for budget in range(1, 40):
         other = rb.BSGDClassifier(budget, RBF(0.5))
         other.learn_one({"a": 1.0}, True)
-        if blocks.scratch_in(other.block) % LINE == 0:
+        if layout.read_header(other.block.ctypes.data).scratch % LINE == 0:
             yield "scratch space of whole lines", Workspace, other
             return
 

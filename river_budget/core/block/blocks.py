@@ -272,11 +272,6 @@ def width_in(block: Any) -> int:
     return _integer(block, "width")
 
 
-def scratch_in(block: Any) -> int:
-    """Bytes of scratch space that a pass over this block may need."""
-    return _integer(block, "scratch")
-
-
 def scratch_for(block: Any) -> Any:
     """Scratch space for passes over this block."""
-    return zeros(scratch_in(block))
+    return zeros(_integer(block, "scratch"))

@@ -31,7 +31,7 @@ from ..compiling.array_views import (
     record,
 )
 from ..compiling.model_type import register_attributes, register_constructor
-from ..simd.registers import LANES
+from ..simd.vector_ops import LANES
 
 # These fields set table sizes
 _SIZES = "capacity width slots outputs per_vector factored heavy room desk narrow"

@@ -161,13 +161,10 @@ class Lower(lowering.Lower):  # type: ignore[misc]
         """
         counting = self.context.enable_nrt
         if of_the_package(self.func_ir.func_id):
-            self._count_nothing()
+            # nor are new operations searched for, as numba has just done so
+            self.context.enable_nrt, self.context.refresh = False, lambda: None
         super().lower()
         self.context.enable_nrt = counting
-
-    def _count_nothing(self) -> None:
-        """Count no references from here on, and search for no new operations, as numba has just done so."""
-        self.context.enable_nrt, self.context.refresh = False, lambda: None
 
     def setup_function(self, described: Any) -> None:
         super().setup_function(described)

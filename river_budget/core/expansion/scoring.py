@@ -24,7 +24,7 @@ from ..examples.present_features import (
     gathered_example,
     unpack,
 )
-from ..simd.registers import LANES
+from ..simd.vector_ops import LANES
 from ..vectors.stored import has_products_together, products_of_eight, products_together
 from .kernel_rows import (
     WITH_LOGS,

@@ -17,9 +17,10 @@ from numba.core import cgutils, types
 
 from ..compiling.array_views import as_i64
 from ..compiling.jit import compiled
-from .registers import LANES, WORD
 from .vector_ops import (
+    LANES,
     PLACES,
+    WORD,
     generated,
     in_all,
     integer_in_all,

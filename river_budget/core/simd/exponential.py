@@ -17,9 +17,10 @@ from numba.core import cgutils, types
 
 from ..compiling.array_views import compiled_as
 from ..compiling.jit import FUSED, compiled
-from .registers import LANES, WORD
 from .vector_ops import (
+    LANES,
     VECTOR,
+    WORD,
     eight_by_eight,
     for_eights,
     fused,

@@ -14,10 +14,11 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from ..compiling.jit import compiled
-from .registers import LANES, WORD
 from .vector_ops import (
     ACCUMULATORS,
+    LANES,
     VECTOR,
+    WORD,
     ZEROS,
     dot,
     for_eights,

@@ -105,7 +105,7 @@ def dot_products(model, x, row, n):
         table32.products(model, x, row, n)
         table32.widen(row, n)
     else:
-        table.products(model, x, row, n)
+        table.products(model.vectors, x, row, n)
     if model.head.heavy:
         for j in range(n):
             row[j] *= model.multipliers[j]
@@ -126,7 +126,7 @@ def products_of_eight(model, x, row, column):
     if model.head.narrow:
         table32.products_of_sixteen(model, x, row, column)
     else:
-        table.products_of_eight(model, x, row, column)
+        table.products_of_eight(model.vectors, x, row, column)
 
 
 @compiled
@@ -136,7 +136,7 @@ def products_together(model, x, rows, n):
     if model.head.narrow:
         table32.products_together(model, x, rows, n)
     else:
-        table.products_together(model, x, rows, n)
+        table.products_together(model.vectors, x, rows, n)
 
 
 @compiled(always_inlined=True)

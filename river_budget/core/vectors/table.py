@@ -25,7 +25,7 @@ from ..examples.present_features import (
     write_whole,
 )
 from ..simd.exponential import gaussians
-from ..simd.registers import DOUBLES, LANES
+from ..simd.vector_ops import DOUBLES, LANES
 from ..simd.vector_sums import compiled_group, compiled_sweep, product_of
 
 
@@ -70,20 +70,20 @@ def copy(model, source, target):
         model.vectors[i, target] = model.vectors[i, source]
 
 
-def _sums(vectors: Any, x: Any, row: Any, n: int) -> None:
-    """row[j] = <vector j, x> for j < n"""
+def products(vectors: Any, x: Any, row: Any, n: int) -> None:
+    """row[j] = <vector j, x> for j < n, rounded up to a multiple of LANES"""
     row[:n] = 0.0
     for place, value in zip(places_of(x), values_of(x), strict=True):
         row[:n] += value * vectors[place, :n]
 
 
-def _sums_of_eight(vectors: Any, x: Any, row: Any, column: int) -> None:
-    """`_sums` for the eight vectors from a column on."""
-    _sums(vectors[:, column:], x, row[column:], LANES)
+def products_of_eight(vectors: Any, x: Any, row: Any, column: int) -> None:
+    """`products` for the eight vectors from a column on."""
+    products(vectors[:, column:], x, row[column:], LANES)
 
 
-def _sums_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
-    """`_sums` for TOGETHER examples, of which x is the first."""
+def products_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
+    """`products` for TOGETHER examples with the same features, of which x is the first: one row for each."""
     examples = f64_matrix(x[1], TOGETHER, x[2])
     rows[:TOGETHER, :n] = 0.0
     for i, place in enumerate(places_of(x)):
@@ -91,27 +91,9 @@ def _sums_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
 
 
 _product = product_of(DOUBLES)
-compiled_sweep(_sums, _product)
-compiled_group(_sums_of_eight, _product)
-compiled_sweep(_sums_together, _product, TOGETHER)
-
-
-@compiled(always_inlined=True)
-def products(model, x, row, n):
-    """row[j] = <vector j, x> for j < n, a multiple of LANES"""
-    _sums(model.vectors, x, row, n)
-
-
-@compiled
-def products_of_eight(model, x, row, column):
-    """`products` for the eight vectors from a column on."""
-    _sums_of_eight(model.vectors, x, row, column)
-
-
-@compiled
-def products_together(model, x, rows, n):
-    """`products` for TOGETHER examples with the same features, of which x is the first: one row for each."""
-    _sums_together(model.vectors, x, rows, n)
+compiled_sweep(products, _product)
+compiled_group(products_of_eight, _product)
+compiled_sweep(products_together, _product, TOGETHER)
 
 
 @compiled(always_inlined=True)

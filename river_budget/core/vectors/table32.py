@@ -34,8 +34,7 @@ from ..compiling.model_type import (
 from ..compiling.needs import Need
 from ..examples.present_features import ZERO, places_of, present, values_of, write_whole
 from ..simd.exponential import LOG2E, ROUGH_MAGIC, F, gaussians
-from ..simd.registers import DOUBLES, FLOATS, WORD, Kind
-from ..simd.vector_ops import dot, generated
+from ..simd.vector_ops import DOUBLES, FLOATS, WORD, Kind, dot, generated
 from ..simd.vector_sums import compiled_group, compiled_sweep, product_of
 from .table import add_differences
 

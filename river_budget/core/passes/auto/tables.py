@@ -46,7 +46,7 @@ from ...compiling.array_views import (
 )
 from ...compiling.jit import compiled
 from ...compiling.model_type import MODEL, Rows, Tables, rows_at, rows_type, struct, view
-from ...simd.registers import LANES
+from ...simd.vector_ops import LANES
 
 # grows: 1 with trees, 2 with trees and an archive; models from older files go on without. archived: rows that the archive
 # has received. slots: places for names in a model of words (words.py), else 0; held: how many of them are taken.
