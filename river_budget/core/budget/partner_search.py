@@ -77,8 +77,9 @@ def measure_partners(model, m, newcomer, search):
         for j in range(padded_count(model)):
             search[S, j] = model.distances[m, j]
     elif m == newcomer[0]:
+        logs, s = model.logs, search[S]
         for j in range(padded_count(model)):
-            search[S, j] = observed_distance(model.logs[j])
+            s[j] = observed_distance(logs[j])
     else:
         distances_into(model, read_vector(model, m), model.norms[m], search[S])
         if unwritten != NO_VECTOR:
