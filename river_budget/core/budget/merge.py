@@ -40,7 +40,7 @@ from ..vectors.stored import (
 from .degradation import NN, S
 from .long_vectors import kept_distances_between, merge_long, request_table_if_long
 from .newcomer import unwritten_place
-from .partner_search import EQ21, best_partners, new_search, place_of_pair, search_width
+from .partner_search import EQ21, best_partners, place_of_pair, search_width
 from .several import (
     CASCADE,
     ascend,
@@ -71,7 +71,8 @@ def merge(model, exact, strategy, newcomer):
     Returns the change of |w|^2 if `exact`, otherwise a bound of the growth of |w|, both without the scale.
     Overwrites all scratch space.
     """
-    search, group = new_search(model), new_group(model)
+    search = f64_matrix(model.heap, SEARCH_ROWS, search_width(model))
+    group = new_group(model)
     best_partners(model, lightest(model, search[NN]), newcomer, search, group.members)
     n_features, unwritten = read_members(model, strategy, newcomer, search, group)
     loss = max(place_merged(model, strategy, search, group), 0.0)

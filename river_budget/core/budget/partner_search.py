@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..block.codes import Objective
-from ..block.layout import SEARCH_ROWS
 from ..block.limits import observed_distance, padded_count
-from ..compiling.array_views import address_of, f32, f64_matrix
+from ..compiling.array_views import address_of, f32
 from ..compiling.jit import REORDERED, compiled
 from ..examples.present_features import NO_VECTOR
 from ..expansion.kernel_rows import distances_into
@@ -144,12 +143,6 @@ def place_of_pair(model, search, members):
 def search_width(model):
     """The number of partners, rounded up to whole SIMD vectors of float32."""
     return (model.head.count + LANES - 1) & ~(LANES - 1)
-
-
-@compiled
-def new_search(model):
-    """The rows of a search. Overwrites the heap, where they lie."""
-    return f64_matrix(model.heap, SEARCH_ROWS, search_width(model))
 
 
 @compiled(fastmath=REORDERED)

@@ -222,7 +222,8 @@ def assign_places(entry, at, call, model):
             model.keys[places[i]] = keys[i]
             model.ties[places[i]] = tie_of(entry, at, strangers[offered])
             if python.error_set() != 0 or not register(entry, strangers[offered], places[i]):
-                remove_names(entry, strangers[:offered])
+                for k in range(offered):  # needs no memory, and leaves the error as it is
+                    python.dict_remove(entry.places, strangers[k])
                 return False
             offered += 1
     return True
@@ -244,13 +245,6 @@ def register(entry, name, place):
     failed = python.dict_set(entry.places, name, number)
     python.release(number)
     return failed == 0
-
-
-@compiled
-def remove_names(entry, names):
-    """Remove names from the dict of places, which needs no memory. Leaves an error that is set as it is."""
-    for i in range(names.shape[0]):
-        python.dict_remove(entry.places, names[i])
 
 
 @compiled(always_inlined=True)

@@ -325,7 +325,10 @@ def _compiled_gaussians(keeps_logs: bool) -> Any:
         with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, SIXTEEN))) as loop:
             start = builder.mul(loop.index, ir.Constant(WORD, SIXTEEN))
             both = DOUBLES16.fused(builder, DOUBLES16.load(builder, norms, start), factor, own)
-            power = _exponents(builder, both, FLOATS.load(builder, products, start), twice)
+            product = FLOATS.load(builder, products, start)
+            power = FLOATS.fused(builder, product, twice, builder.fptrunc(both, FLOATS.vector))
+            above = builder.fcmp_ordered(">", power, FLOATS.same(0.0))  # positive by rounding
+            power = builder.select(above, FLOATS.same(0.0), power)
             value = builder.fpext(power_of_two(builder, power), DOUBLES16.vector)
             if keeps_logs:
                 log = builder.fmul(
@@ -335,14 +338,6 @@ def _compiled_gaussians(keeps_logs: bool) -> Any:
             DOUBLES16.store(builder, value, row, start)
 
     return gaussians32
-
-
-def _exponents(builder: Any, both: Any, product: Any, twice: Any) -> Any:
-    """-gamma distance / ln 2 of sixteen vectors in float32, from norms and products; 0 where it is positive by
-    rounding."""
-    power = FLOATS.fused(builder, product, twice, builder.fptrunc(both, FLOATS.vector))
-    above = builder.fcmp_ordered(">", power, FLOATS.same(0.0))
-    return builder.select(above, FLOATS.same(0.0), power)
 
 
 def _bounded_float32(builder: Any, rate: Any) -> Any:
