@@ -120,8 +120,8 @@ def batch(X, y, kernel, slack, iterations, fit_bias):
     model = rb.SBPClassifier(len(X), kernel, slack, 0, fit_bias, classes=(-1.0, 1.0), seed=SEED)
     model.learn_many(X, y)
     model.refine(iterations)
-    method = oracle.batch_biased if fit_bias else oracle.batch_unbiased
-    return model, method(plain(kernel)(X, X), y, slack, iterations, SplitMix(SEED).below)
+    draws = SplitMix(SEED).below
+    return model, oracle.batch(plain(kernel)(X, X), y, slack, iterations, draws, fit_bias)
 
 
 def assert_batch(X, y, kernel, slack, iterations, fit_bias):
