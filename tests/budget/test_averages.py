@@ -40,9 +40,13 @@ def classifiers(order):
     yield "Perceptron", rb.KernelPerceptronClassifier(KERNEL), KernelPerceptron(k, "binary")
     yield "OGD", rb.KernelOGDClassifier(KERNEL, 0.3), KernelOGD(k, "binary", 1, 0.3)
     sgd = rb.BSGDClassifier(20, KERNEL, RemoveOldest(), l2=1e-2, learning_rate=0.6)
-    yield "BSGD", sgd, BudgetedSGD(k, 20, "oldest", 1e-2, "binary", learning_rate=0.6)
-    yield "NOGD", rb.NOGDClassifier(20, KERNEL, None, 0.5), NOGD(k, "binary", 1, 20, None, 0.5)
-    fogd = FOGD("binary", 1, 30, 0.8, frequencies=waves(order, 30))
+    yield "BSGD", sgd, BudgetedSGD(k, "binary", 1, 20, "oldest", 1e-2, learning_rate=0.6)
+    yield (
+        "NOGD",
+        rb.NOGDClassifier(20, KERNEL, None, 0.5),
+        NOGD(k, "binary", learning_rate=0.5, budget=20),
+    )
+    fogd = FOGD(None, "binary", 1, 0.8, n_components=30, frequencies=waves(order, 30))
     yield "FOGD", rb.FOGDClassifier(30, KERNEL, 0.8, seed=SEED), fogd
 
 
@@ -50,9 +54,11 @@ def regressors(order):
     k = plain(KERNEL)
     yield "OGD", rb.KernelOGDRegressor(KERNEL, 0.3), KernelOGD(k, "regression", 1, 0.3)
     sgd = rb.BSGDRegressor(20, KERNEL, RemoveOldest(), l2=1e-2, learning_rate=0.2)
-    yield "BSGD", sgd, BudgetedSGD(k, 20, "oldest", 1e-2, "regression", learning_rate=0.2)
-    yield "NOGD", rb.NOGDRegressor(20, KERNEL), NOGD(k, "regression", 1, 20, None, 0.28, clip=1.0)
-    fogd = FOGD("regression", 1, 30, 0.29, frequencies=waves(order, 30), clip=1.0)
+    yield "BSGD", sgd, BudgetedSGD(k, "regression", 1, 20, "oldest", 1e-2, learning_rate=0.2)
+    yield "NOGD", rb.NOGDRegressor(20, KERNEL), NOGD(k, "regression", 1, 0.28, clip=1.0, budget=20)
+    fogd = FOGD(
+        None, "regression", 1, 0.29, clip=1.0, n_components=30, frequencies=waves(order, 30)
+    )
     yield "FOGD", rb.FOGDRegressor(30, KERNEL, seed=SEED), fogd
 
 

@@ -21,15 +21,8 @@ def test_projection_replays_its_reference(choice, outputs):
     model = rb.BSGDClassifier(
         15, RBF(0.5), Project(choice), l2=1e-3, learning_rate=None, classes=classes
     )
-    oracle = BudgetedSGD(
-        plain(RBF(0.5)),
-        15,
-        "project",
-        1e-3,
-        "binary" if outputs == 1 else "multiclass",
-        outputs,
-        choice=choice,
-    )
+    task = "binary" if outputs == 1 else "multiclass"
+    oracle = BudgetedSGD(plain(RBF(0.5)), task, outputs, 15, "project", 1e-3, choice=choice)
     for (x, y), row in zip(stream, matrix(stream), strict=True):
         place = classes.index(y)
         expected = oracle.step(row, 2 * place - 1 if outputs == 1 else place)
@@ -47,7 +40,7 @@ def test_the_gradient_error_is_that_of_its_reference(strategy):
     strategies = {"oldest": RemoveOldest(), "smallest": RemoveSmallest(), "merge": Merge()}
     stream = [(x, y == LABELS[0]) for x, y in emerging(250, seed=3)]
     model = rb.BSGDClassifier(15, RBF(0.5), strategies[strategy], l2=1e-2, learning_rate=None)
-    oracle = BudgetedSGD(plain(RBF(0.5)), 15, strategy, 1e-2, "binary", gamma=0.5)
+    oracle = BudgetedSGD(plain(RBF(0.5)), "binary", 1, 15, strategy, 1e-2, gamma=0.5)
     for (x, y), row in zip(stream, matrix(stream), strict=True):
         oracle.step(row, 1 if y else -1)
         model.learn_one(x, y)

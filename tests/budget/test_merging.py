@@ -51,7 +51,6 @@ def test_the_best_pair_is_merged_on_real_data(data, name, gamma, scaled, classes
     if scaled:
         rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
     model = rb.BSGDClassifier(budget, RBF(gamma), Merge(), classes=classes, **PEGASOS)
-
     assert_best_pairs(model, examples(rows[:n], targets[:n]), at_least=n // 4)
 
 
@@ -59,7 +58,6 @@ def test_the_best_pair_is_merged_on_real_data(data, name, gamma, scaled, classes
 @pytest.mark.parametrize("gamma", [0.05, 0.5])
 def test_the_best_pair_is_merged_while_features_and_classes_appear(seed, gamma):
     model = rb.BSGDClassifier(15, RBF(gamma), Merge(), **PEGASOS)
-
     assert_best_pairs(model, emerging(250, seed=seed), at_least=80)
 
 
@@ -92,7 +90,6 @@ def assert_norm_is_kept(model, stream):
 @pytest.mark.parametrize("gamma", [0.05, 0.5])
 def test_the_squared_norm_is_kept_while_features_and_classes_appear(strategy, gamma):
     model = rb.BSGDClassifier(20, RBF(gamma), strategy, seed=3)
-
     assert_norm_is_kept(model, emerging(1500, seed=9))
 
 
@@ -100,14 +97,12 @@ def test_the_squared_norm_is_kept_while_features_and_classes_appear(strategy, ga
 def test_the_squared_norm_is_kept_on_raw_data(data, strategy):
     rows, targets = data("german.numer")
     model = rb.BSGDClassifier(30, RBF(1 / 128), strategy, classes=(-1, 1), seed=3)
-
     assert_norm_is_kept(model, examples(rows, targets))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
 def test_the_squared_norm_is_kept_in_regression(strategy):
     model = rb.BSGDRegressor(20, RBF(0.3), strategy, l2=1e-2, seed=3)
-
     assert_norm_is_kept(model, smooth(1000, seed=9))
 
 
@@ -115,7 +110,6 @@ def test_the_squared_norm_is_kept_in_regression(strategy):
 @pytest.mark.parametrize("kernel", OTHER_KERNELS, ids=repr)
 def test_the_squared_norm_is_kept_with_other_kernels(strategy, kernel):
     model = rb.BSGDClassifier(20, kernel, strategy, seed=3)
-
     assert_norm_is_kept(model, emerging(600, seed=9))
 
 
@@ -145,9 +139,7 @@ def test_a_bound_on_the_norm_lies_above_it_and_the_model_in_the_ball(strategy, l
 def test_the_squared_norm_is_kept_whatever_the_number_of_outputs(strategy, outputs):
     rng = np.random.default_rng(outputs)
     X, A = rng.normal(size=(4, 2)), rng.normal(size=(4, outputs))
-
     model = maintained(X, A, strategy, RBF(0.5))
-
     X, A, _ = support(model)
     expected = squared_length(X, A, RBF(0.5))
     assert model.state_record().norm2 == pytest.approx(expected, abs=rounding(X, A, RBF(0.5)))
@@ -167,21 +159,10 @@ def loss_of_pair(model, X, A):
 
 
 @given(distances, amounts, amounts)
-def test_merging_loses_no_more_than_removing_the_lighter_vector(distance, a_m, a_n):
-    X, A = pair_on_a_line(distance, a_m, a_n)
-
-    lost = loss_of_pair(maintained(X, A, Merge(), RBF(1.0)), X, A)
-
-    assert lost <= min(a_m**2, a_n**2) * (1.0 + ROUNDING)
-
-
-@given(distances, amounts, amounts)
 def test_a_pair_merges_at_the_best_place(distance, a_m, a_n):
     X, A = pair_on_a_line(distance, a_m, a_n)
     _, best = best_merge(distance**2, a_m**2, a_n**2, a_m * a_n)
-
     lost = loss_of_pair(maintained(X, A, Merge(), RBF(1.0)), X, A)
-
     assert lost <= best * BEST + ROUNDING * min(a_m**2, a_n**2)
 
 
@@ -191,18 +172,14 @@ def test_a_pair_of_several_outputs_merges_at_the_best_place(distance, seed):
     a_m, a_n = rng.normal(size=(2, 3)) * 10.0 ** rng.uniform(-3.0, 3.0, size=(2, 1))
     X, A = pair_on_a_line(distance, a_m, a_n)
     _, best = best_merge(distance**2, a_m @ a_m, a_n @ a_n, a_m @ a_n)
-
     lost = loss_of_pair(maintained(X, A, Merge(), RBF(1.0)), X, A)
-
     assert lost <= best * BEST + ROUNDING * min(a_m @ a_m, a_n @ a_n)
 
 
 @given(distances, amounts, amounts)
 def test_the_merged_coefficient_is_the_best_one_for_its_place(distance, a_m, a_n):
     X, A = pair_on_a_line(distance, a_m, a_n)
-
     Z, computed, _ = support(maintained(X, A, Merge(), RBF(1.0)))
-
     expected = plain(RBF(1.0))(Z, X) @ A
     assert computed[0, 0] == pytest.approx(expected[0, 0], abs=1e-9 * np.abs(A).max())
 
@@ -210,9 +187,7 @@ def test_the_merged_coefficient_is_the_best_one_for_its_place(distance, a_m, a_n
 @given(amounts, amounts, st.floats(-1e3, 1e3))
 def test_equal_vectors_add_their_coefficients(a_m, a_n, value):
     model = maintained([[value, 1.0]] * 2, [[a_m], [a_n]], Merge(), RBF(1.0))
-
     X, A, _ = support(model)
-
     assert A[0, 0] == a_m + a_n
     np.testing.assert_allclose(
         X[0], [value, 1.0], rtol=1e-15, atol=1e-17
@@ -227,10 +202,8 @@ def test_merging_duplicates_moves_no_prediction(strategy, outputs):
     X[7], A[7] = X[2], A[2] * 0.01  # the lightest vector, a duplicate
     places = rng.normal(size=(20, 4))
     expected = plain(RBF(0.5))(places, X) @ A
-
     model = maintained(X, A, strategy, RBF(0.5))
     computed = model._score_rows(places)
-
     assert model.n_support_vectors == 9
     np.testing.assert_allclose(computed, expected, rtol=0, atol=1e-12)
 
@@ -242,10 +215,8 @@ def place_of_pair(model, distance):
 @given(st.floats(0.01, 1.0), st.floats(0.1, 10.0), st.floats(0.1, 10.0))
 def test_eq21_is_the_degradation_for_one_output_and_equal_signs(distance, a_m, a_n):
     X, A = pair_on_a_line(distance, a_m, a_n)
-
     literal = place_of_pair(maintained(X, A, Merge(objective="eq21"), RBF(1.0)), distance)
     exact = place_of_pair(maintained(X, A, Merge(), RBF(1.0)), distance)
-
     assert literal == pytest.approx(exact, abs=GOLDEN)
 
 
@@ -255,9 +226,7 @@ def test_eq21_finds_the_place_of_its_reference(distance, seed):
     assume(np.abs(a_m + a_n).min() > 0.1)
     X, A = pair_on_a_line(distance, a_m, a_n)
     expected, _ = best_merge_eq21(distance**2, a_m, a_n)
-
     computed = place_of_pair(maintained(X, A, Merge(objective="eq21"), RBF(1.0)), distance)
-
     assert computed == pytest.approx(expected, abs=GOLDEN)
 
 
@@ -266,7 +235,6 @@ def test_the_pair_does_not_depend_on_the_size_of_the_coefficients():
         rng = np.random.default_rng(seed)
         X, A = rng.normal(size=(15, 2)), rng.normal(size=(15, 1))
         expected = support(maintained(X, A, Merge(), RBF(0.5))).arrivals.tolist()
-
         for size in (1e-6, 1e6):
             model = maintained(X, A * size, Merge(), RBF(0.5))
             assert support(model).arrivals.tolist() == expected
@@ -280,9 +248,7 @@ def test_the_pair_does_not_depend_on_the_size_of_the_coefficients():
 def test_a_maintenance_makes_room_for_arity_minus_one_vectors(method, arity):
     rng = np.random.default_rng(arity)
     X, A = rng.normal(size=(21, 3)), rng.normal(size=(21, 1))
-
     model = maintained(X, A, Merge(arity, method), RBF(0.5))
-
     assert model.n_support_vectors == 20 + 2 - arity
 
 
@@ -290,18 +256,14 @@ def test_a_maintenance_makes_room_for_arity_minus_one_vectors(method, arity):
 def test_an_arity_beyond_the_budget_merges_all(method):
     rng = np.random.default_rng(0)
     X, A = rng.normal(size=(4, 3)), rng.normal(size=(4, 1))
-
     model = maintained(X, A, Merge(9, method), RBF(0.5))
-
     assert model.n_support_vectors == 1
 
 
 def test_a_merger_is_the_newest_vector():
     rng = np.random.default_rng(6)
     X, A = rng.normal(size=(6, 2)), rng.normal(size=(6, 1))
-
     model = maintained(X, A, Merge(), RBF(0.5))
-
     assert support(model).arrivals[-1] == 6
 
 
@@ -311,10 +273,8 @@ def test_several_partners_are_those_that_lose_least(method):
     X, A = rng.normal(size=(30, 2)), rng.normal(size=(30, 3))
     p = lightest(np.sum(A**2, axis=1))
     expected = {p, *np.argsort(degradations(A, X, 0.5, p))[:3].tolist()}
-
     model = maintained(X, A, Merge(4, method), RBF(0.5))
     computed = set(range(30)) - set(support(model).arrivals.tolist())
-
     assert computed == expected
 
 
@@ -344,10 +304,8 @@ def test_merging_several_vectors_loses_as_little_as_the_reference(method):
     for seed in range(100):
         X, A = members(seed)
         expected = loss_of(X, A, *merge_points(*in_order_of_loss(X, A), 0.5, method))
-
         Z, a_z, _ = support(maintained(X, A, Merge(len(X), method), RBF(0.5)))
         computed = loss_of(X, A, Z[0], a_z[0])
-
         assert computed <= expected * 1.03 + ROUNDING
 
 
@@ -355,8 +313,6 @@ def test_gradient_ascent_loses_no_more_than_keeping_the_best_member():
     for seed in range(100):
         X, A = members(seed)
         expected = min(loss_of(X, A, x, a) for x, a in zip(X, A, strict=True))
-
         Z, a_z, _ = support(maintained(X, A, Merge(len(X), "gradient"), RBF(0.5)))
         computed = loss_of(X, A, Z[0], a_z[0])
-
         assert computed <= expected + ROUNDING

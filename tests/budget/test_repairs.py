@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from inside import plain, squared_length, support
+from inside import error_of_factor, plain, squared_length, support
 from models import having, learned
 from saved_models import file_of
 
@@ -24,14 +24,6 @@ def rows_and_labels(n, seed=0):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(n, 4))
     return rows, np.sin(2.0 * rows[:, 0]) + 0.3 * rng.normal(size=n) > 0.0
-
-
-def error_of_factor(model):
-    """The largest entry of W K W' - I."""
-    block = views(model.block)
-    n = int(block.head.count)
-    W, X = np.tril(block.factor[:n, :n]), block.vectors[:, :n].T
-    return np.abs(W @ plain(model.kernel)(X, X) @ W.T - np.eye(n)).max()
 
 
 def check_soon(model):

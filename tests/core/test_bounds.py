@@ -24,17 +24,8 @@ from river_budget.model.inputs.targets import _ONES
 
 GUARD = 4096  # bytes before and behind
 CANARY = 0xA5
-SHAPES = (
-    (1, 0),
-    (1, 3),
-    (2, 1),
-    (7, 4),
-    (8, 9),
-    (9, 5),
-    (16, 0),
-    (17, 8),
-    (70, 1),
-)  # vectors, features
+# vectors, features
+SHAPES = ((1, 0), (1, 3), (2, 1), (7, 4), (8, 9), (9, 5), (16, 0), (17, 8), (70, 1))
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from many_names import crowd, in_lists, is_heavy, run, stored_as
@@ -19,7 +21,7 @@ from river_budget.core.block.written_vectors import (
 )
 from river_budget.core.compiling import by_address
 from river_budget.core.compiling.needs import Need
-from river_budget.core.expansion.products_ahead import FEW_NUMBERS, PAUSE
+from river_budget.core.expansion.scoring import FEW_NUMBERS, PAUSE
 from river_budget.maintenance import Merge, RemoveOldest, RemoveSmallest
 from river_budget.model.calls.calls import Call
 
@@ -49,25 +51,24 @@ def one_by_one(model, X, y):
     return np.concatenate([model.predict_then_learn_many(X[t : t + 1], y[t : t + 1]) for t in rows])
 
 
+def assert_at_once(model, X, y):
+    """Rows learned at once give what they give one by one."""
+    at_once, alone = copy.deepcopy(model), copy.deepcopy(model)
+    assert (at_once.predict_then_learn_many(X, y) == one_by_one(alone, X, y)).all()
+    assert content(at_once) == content(alone)
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_rows_at_once_are_rows_one_by_one(model):
     model = variant(model, budget=BUDGET, seed=1)
-    at_once, alone = model.clone(), model.clone()
-    X, y = stream_for(model)
-
-    assert (at_once.predict_then_learn_many(X, y) == one_by_one(alone, X, y)).all()
-    assert content(at_once) == content(alone)
+    assert_at_once(model, *stream_for(model))
 
 
 @pytest.mark.parametrize("model", OF_EACH_KIND)
 @pytest.mark.parametrize(("budget", "d"), [(31, 140), (33, 130), (64, 64), (100, 50), (200, 21)])
 def test_tables_of_other_shapes(model, budget, d):
     model = variant(model, budget=budget, seed=1)
-    at_once, alone = model.clone(), model.clone()
-    X, y = stream_for(model, 3 * budget + 100, d)
-
-    assert (at_once.predict_then_learn_many(X, y) == one_by_one(alone, X, y)).all()
-    assert content(at_once) == content(alone)
+    assert_at_once(model, *stream_for(model, 3 * budget + 100, d))
 
 
 def pass_over(model, X, y):
@@ -89,7 +90,6 @@ def test_products_are_computed_ahead_where_the_table_is_large():
     model = full(rb.BSGDClassifier(BUDGET, NARROW, RemoveSmallest()))
     X, y = stream_for(model, 4 * TOGETHER, seed=1, zeros=0.0)
     scratch, done = pass_over(model, X, y > 0)
-
     assert done == len(X)
     assert scratch.coming[UNTIL] == scratch.coming[LISTED_UNTIL] == len(X)
     assert scratch.coming[FIRST] == len(X) - TOGETHER
@@ -99,7 +99,6 @@ def test_products_are_not_computed_ahead_where_the_table_is_small():
     model = full(rb.BSGDClassifier(BUDGET, NARROW, RemoveSmallest()), FEW_NUMBERS // 64)
     X, y = stream_for(model, 4 * TOGETHER, FEW_NUMBERS // 64, seed=1, zeros=0.0)
     scratch, _ = pass_over(model, X, y > 0)
-
     assert scratch.coming[UNTIL] == 0
     assert scratch.coming[NOT_BEFORE] > 0
 
@@ -110,7 +109,6 @@ def test_examples_with_zeros_are_not_computed_ahead(zeros):
     X, y = stream_for(model, PAUSE, seed=1, zeros=0.0)
     X[zeros::TOGETHER, 5] = 0.0
     scratch, done = pass_over(model, X, y > 0)
-
     assert done == len(X)
     assert scratch.coming[UNTIL] == 0
 
@@ -120,7 +118,6 @@ def test_a_bad_row_stops_the_pass_where_it_stands():
     X, y = stream_for(model, 20, seed=1, zeros=0.0)
     X[9, 4] = np.nan
     _, done = pass_over(model, X, y > 0)
-
     assert done == 9
 
 
@@ -130,20 +127,15 @@ def test_where_one_example_moves_all_vectors_none_is_computed_ahead_for_a_while(
     X, y = stream_for(model, 3 * PAUSE, seed=1, zeros=0.0)
     y = ~model.predict_many(X)  # each is a mistake
     scratch, _ = pass_over(model, X, y)
-
     assert scratch.coming[N_CHANGES] > 0
     assert scratch.coming[NOT_BEFORE] > PAUSE
 
 
 @pytest.mark.parametrize("n", range(1, 2 * TOGETHER + 2))
 def test_any_number_of_rows_at_once(n):
-    at_once = full(rb.BSGDClassifier(BUDGET, NARROW, RemoveOldest()))
-    alone = full(rb.BSGDClassifier(BUDGET, NARROW, RemoveOldest()))
-    X, y = stream_for(at_once, n, seed=2, zeros=0.0)
-    scores = at_once.predict_then_learn_many(X, y > 0)
-
-    assert (scores == one_by_one(alone, X, y > 0)).all()
-    assert content(at_once) == content(alone)
+    model = full(rb.BSGDClassifier(BUDGET, NARROW, RemoveOldest()))
+    X, y = stream_for(model, n, seed=2, zeros=0.0)
+    assert_at_once(model, X, y > 0)
 
 
 def test_vectors_that_are_not_what_is_stored_of_them_are_not_multiplied_ahead(monkeypatch):
@@ -168,8 +160,5 @@ def test_vectors_that_are_not_what_is_stored_of_them_are_not_multiplied_ahead(mo
 
 
 def test_more_changes_than_are_noted():
-    at_once, alone = (rb.BSGDClassifier(500, NARROW, Merge(24)) for _ in range(2))
-    X, y = stream_for(at_once, 700, 21, zeros=0.0)
-
-    assert (at_once.predict_then_learn_many(X, y) == one_by_one(alone, X, y)).all()
-    assert content(at_once) == content(alone)
+    model = rb.BSGDClassifier(500, NARROW, Merge(24))
+    assert_at_once(model, *stream_for(model, 700, 21, zeros=0.0))

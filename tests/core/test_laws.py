@@ -46,7 +46,7 @@ PLUMBING = {
     "blocks.py",
     "codes.py",
     "layout.py",
-    "registers.py",
+    "vector_ops.py",
     "tables.py",  # of AutoKernel: numba's types of its tables by name
 }  # types and enums; and all of compiling/
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "jitclass", "stencil"}

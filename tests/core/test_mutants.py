@@ -1,4 +1,7 @@
-"""The small mistakes of tests/support/mutants.txt still apply to the package. (Whether tests notice them takes hours.)"""
+"""The small mistakes of tests/support/mutants.txt, and the tricks of tricks.txt, still stand where their entries say.
+
+(Whether tests notice the mistakes takes hours, what the tricks gain takes one.)
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import ast
 
 from changes import applies, changed
 from mutants import MUTANTS, describe, files_of
+from tricks import IN_NAMED_USE, ON_DEFAULTS, TRICKS, USES
 
 
 def test_every_mutant_applies():
@@ -26,3 +30,19 @@ def test_every_mutant_is_python():
 def test_every_mutant_names_tests_that_there_are():
     for mutant in MUTANTS:
         assert files_of(mutant)
+
+
+# tricks
+
+
+def test_what_tricks_replace_stands_where_they_say():
+    changes = [(name, change) for name, trick in TRICKS.items() for change in trick.changes]
+    assert [(name, change) for name, change in changes if not applies(change)] == []
+
+
+def test_every_entry_compares_two_things_in_a_use_that_there_is():
+    for name, trick in TRICKS.items():
+        assert trick.changes or trick.plain_model, name
+        assert trick.use in USES, name
+        assert float(trick.least) in (ON_DEFAULTS, IN_NAMED_USE), name
+        assert all(change.old != change.new for change in trick.changes), name

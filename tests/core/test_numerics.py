@@ -22,8 +22,7 @@ from river_budget.core.examples.call import model_of
 from river_budget.core.examples.finite import first_bad_row
 from river_budget.core.examples.present_features import example_and_scores, unpack
 from river_budget.core.expansion.kernel_rows import kernel_row, norm_of, self_kernel
-from river_budget.core.simd.exponential import exp_of, rough_exp_of
-from river_budget.core.simd.logarithm import logarithms
+from river_budget.core.simd.exponential import exp_of, logarithms, rough_exp_of
 from river_budget.core.simd.trigonometry import LARGEST_ANGLE, PART_1, PART_2, sines_and_cosines
 from river_budget.core.simd.vector_ops import write_up_to
 from river_budget.kernels import RBF, Laplacian
@@ -166,24 +165,22 @@ def test_the_exponential_is_exact_to_1e_14():
     assert errors.max() < 1e-14
 
 
-def test_the_exponential_of_zero_is_one():
-    assert exp_of_all(np.array([0.0, -0.0, -5e-324, -1e-300])).tolist() == [1.0] * 4
-
-
-def test_the_exponential_is_exactly_zero_below_its_range():
-    x = np.array([np.nextafter(-708.0, -np.inf), -709.0, -745.0, -1e4, -1e9, -1e300, -np.inf])
-
-    assert exp_of_all(x).tolist() == [0.0] * len(x)
-
-
-def test_the_exponential_of_nan_is_zero():
-    assert exp_of_all(np.array([np.nan, -np.nan])).tolist() == [0.0, 0.0]
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        ([0.0, -0.0, -5e-324, -1e-300], 1.0),
+        ([np.nextafter(-708.0, -np.inf), -709.0, -745.0, -1e4, -1e9, -1e300, -np.inf], 0.0),
+        ([np.nan, -np.nan], 0.0),
+    ],
+    ids=["zero", "below its range", "NaN"],
+)
+def test_the_exponential_at_its_ends(x, expected):
+    assert exp_of_all(np.array(x)).tolist() == [expected] * len(x)
 
 
 def test_the_exponential_never_grows_as_its_argument_falls():
     x = -np.sort(10.0 ** np.random.default_rng(1).uniform(-3.0, 2.9, size=20_000))
     result = exp_of_all(x)
-
     assert (np.diff(result) <= 4e-16 * result[:-1]).all()
 
 
@@ -214,7 +211,6 @@ def test_the_logarithm_is_exact_to_1e_15():
 def test_the_logarithm_of_one_is_zero():
     result = np.empty(8)
     logarithms_of(np.ones(8), result)
-
     assert result.tolist() == [0.0] * 8
 
 
@@ -224,25 +220,20 @@ def test_places_are_written_of_just_the_numbers_up_to_a_limit():
         numbers = rng.integers(0, 10, 64)
         places = np.full(64 + 8, -1)
         n = places_up_to(numbers, limit, places)
-
         assert places[:n].tolist() == np.flatnonzero(numbers <= limit).tolist()
 
 
 def test_the_rough_exponential_is_good_to_1e_6():
     x = np.linspace(-40.0, 0.0, 20_001).astype(np.float32)
     result = np.empty_like(x)
-
     rough_exponentials(x, result)
-
     assert relative_errors(result.astype(float), x).max() < 1e-6
 
 
 def test_the_rough_exponential_of_what_is_far_leaves_no_denormal_product():
     x = np.array([-41.0, -88.0, -700.0, -1e30], np.float32)
     result = np.empty_like(x)
-
     rough_exponentials(x, result)
-
     assert (result == result[0]).all()
     assert result[0] ** 2 * np.float32(1e-2) >= np.finfo(np.float32).tiny
 
@@ -260,11 +251,9 @@ def drawing(seed):
 def test_random_numbers_are_those_of_splitmix64(seed):
     reference = SplitMix(seed)
     expected = [reference.uniform() for _ in range(1000)]
-
     computed = np.empty(1000)
     call = drawing(seed)
     draw(call.addresses, computed)
-
     assert computed.tolist() == expected
 
 
@@ -272,11 +261,9 @@ def test_random_numbers_are_those_of_splitmix64(seed):
 def test_random_places_are_those_of_splitmix64(n):
     reference = SplitMix(5)
     expected = [reference.below(n) for _ in range(1000)]
-
     computed = np.empty(1000, np.int64)
     call = drawing(5)
     draw_below(call.addresses, n, computed)
-
     assert computed.tolist() == expected
 
 
@@ -306,9 +293,7 @@ def assert_rows(kernel, vectors, rows):
     width = max(vectors.shape[1], rows.shape[1])
     wide = [np.pad(m, ((0, 0), (0, width - m.shape[1]))) for m in (vectors, rows)]
     expected = plain(kernel)(wide[1], wide[0])
-
     computed, own = rows_of(kernel, vectors, rows)
-
     np.testing.assert_allclose(computed, expected, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(own, np.diag(plain(kernel)(rows, rows)), rtol=1e-12)
 
@@ -323,39 +308,24 @@ def test_a_width_is_that_of_the_bell(sigma):
 @pytest.mark.parametrize("n_features", [1, 3, 4, 5, 8, 23])
 def test_kernel_rows_are_those_of_the_reference(kernel, n_features):
     rng = np.random.default_rng(n_features)
-
     assert_rows(kernel, rng.normal(size=(21, n_features)), rng.normal(size=(30, n_features)))
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_sparse_rows_have_the_kernel_values_of_the_reference(kernel):
-    rng = np.random.default_rng(0)
-    rows = sparse(rng, 30, 11)
-    rows[5] = 0.0
-
-    assert_rows(kernel, sparse(rng, 21, 11), rows)
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.parametrize("n_vectors", [1, 7, 8, 9, 16, 40])
-def test_any_number_of_vectors_makes_a_kernel_row(kernel, n_vectors):
+@pytest.mark.parametrize(
+    ("n_vectors", "known", "given"),
+    [
+        *((n, 6, 6) for n in (1, 7, 8, 9, 16, 40)),
+        pytest.param(21, 11, 11, id="an empty row"),
+        pytest.param(21, 5, 9, id="unknown features"),
+        pytest.param(21, 9, 5, id="fewer features than the model knows"),
+    ],
+)
+def test_sparse_rows_have_the_kernel_values_of_the_reference(kernel, n_vectors, known, given):
     rng = np.random.default_rng(n_vectors)
-
-    assert_rows(kernel, sparse(rng, n_vectors, 6), sparse(rng, 10, 6))
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_unknown_features_meet_zeros(kernel):
-    rng = np.random.default_rng(1)
-
-    assert_rows(kernel, sparse(rng, 21, 5), sparse(rng, 30, 9))
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_rows_narrower_than_the_model_are_filled_up_with_zeros(kernel):
-    rng = np.random.default_rng(2)
-
-    assert_rows(kernel, sparse(rng, 21, 9), sparse(rng, 30, 5))
+    rows = sparse(rng, 30, given)
+    rows[5] = 0.0
+    assert_rows(kernel, sparse(rng, n_vectors, known), rows)
 
 
 @pytest.mark.parametrize("kernel", [RBF(1 / 32), Laplacian(1.0)], ids=repr)
@@ -363,9 +333,7 @@ def test_tiny_kernel_values_keep_their_digits(data, kernel):
     rows, _ = data("german.numer")
     vectors, rows = rows[:20].copy(), rows[20:120].copy()
     expected = plain(kernel)(rows, vectors)
-
     computed, _ = rows_of(kernel, vectors, rows)
-
     normal = expected > 1e-300
     assert expected[normal].min() < 1e-100
     np.testing.assert_allclose(computed[normal], expected[normal], rtol=1e-10)
@@ -376,9 +344,7 @@ def test_huge_values_leave_scores_finite(kernel):
     model = rb.BSGDClassifier(5, kernel, RemoveOldest(), classes=(False, True))
     for value in (1e150, -1e200, 1e308, 1.0):
         model.learn_one({"a": value, "b": -value}, value > 0.0)
-
     scores = [model.decision_function_one({"a": value, "b": value}) for value in (1e308, 1.0, 0.0)]
-
     assert np.isfinite(scores).all()
 
 
@@ -391,17 +357,16 @@ def test_the_first_bad_row_is_found(bad, row, column):
     rows = np.random.default_rng(0).normal(size=(10, 7))
     rows[row, column] = bad
     rows[9, 0] = np.nan
-
     assert first_bad_row(rows) == row
 
 
-def test_huge_and_tiny_numbers_are_not_bad():
-    assert first_bad_row(np.array([[1e308, 1e308, -1e308], [5e-324, -0.0, 0.0]])) == -1
-
-
-def test_opposite_infinities_do_not_cancel():
-    assert first_bad_row(np.array([[1.0, 1.0], [np.inf, -np.inf]])) == 1
-
-
-def test_rows_without_features_are_not_bad():
-    assert first_bad_row(np.empty((3, 0))) == -1
+@pytest.mark.parametrize(
+    ("rows", "first"),
+    [
+        ([[1e308, 1e308, -1e308], [5e-324, -0.0, 0.0]], -1),  # huge and tiny
+        ([[1.0, 1.0], [np.inf, -np.inf]], 1),  # infinities do not cancel
+        (np.empty((3, 0)), -1),
+    ],
+)
+def test_rows_with_finite_numbers_only_are_good(rows, first):
+    assert first_bad_row(np.array(rows)) == first

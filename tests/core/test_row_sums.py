@@ -1,13 +1,17 @@
-"""Functions on many rows and classes at once, against their plain forms. (They see views, as in the passes.)"""
+"""Functions on many rows, classes or vectors at once, against their plain forms. (They see views, as in the passes.)"""
 
 from __future__ import annotations
+
+import math
 
 import numba
 import numpy as np
 import pytest
+from optional import given, settings, st
 
 from river_budget.core.compiling.array_views import address_of, f64, f64_matrix
-from river_budget.core.simd.softmax import softmax
+from river_budget.core.simd.argmin import oldest_of, oldest_of_least
+from river_budget.core.simd.exponential import softmax
 from river_budget.core.simd.table_sums import add_rows, add_to_rows, all_dots
 from river_budget.core.simd.vector_ops import combine
 
@@ -58,9 +62,7 @@ def test_rows_are_added_up(columns, more):
     rng = np.random.default_rng(columns)
     table, places = rng.normal(size=(50, columns + more)), rng.integers(0, 50, 12)
     sums, whole = guarded(columns)
-
     rows_added(table, places, sums)
-
     assert sums == pytest.approx(table[places, :columns].sum(axis=0), rel=1e-12, abs=1e-12)
     assert (whole[columns:] == GUARD).all()
 
@@ -89,9 +91,7 @@ def test_products_with_many_rows(rows, n):
     rng = np.random.default_rng(rows)
     table, numbers = rng.normal(size=(3 * rows + 1, n + 8)), rng.normal(size=n)
     results, whole = guarded(rows)
-
     dots_of(numbers, table, 1, 3, results)
-
     assert results == pytest.approx(table[1::3, :n] @ numbers, rel=1e-12, abs=1e-11)
     assert (whole[rows:] == GUARD).all()
 
@@ -100,9 +100,7 @@ def test_rows_are_combined():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 24))
     expected = 0.5 * a - 3.0 * b
-
     combined(a, 0.5, -3.0, b)
-
     assert a == pytest.approx(expected, rel=1e-15, abs=1e-15)
 
 
@@ -112,8 +110,60 @@ def test_softmax(classes, size):
     scores = np.random.default_rng(classes).normal(scale=size, size=classes)
     shares, whole = guarded(classes)
     powers = np.exp(scores - scores.max())
-
     shares_of(scores, shares)
-
     assert shares == pytest.approx(powers / powers.sum(), rel=1e-13, abs=1e-300)
     assert (whole[classes:] == GUARD).all()
+
+
+# who is the oldest, and who weighs least
+
+TIE = 1.0 + 1e-9
+NUMBERS = st.one_of(st.floats(0.0, 10.0), st.sampled_from([0.0, 1.0, 5e-324, math.inf, math.nan]))
+
+
+@numba.njit
+def oldest_found(arrivals, n):
+    return oldest_of(arrivals, n)
+
+
+@numba.njit
+def light_one_found(values, n, arrivals):
+    return oldest_of_least(values, n, TIE, arrivals)
+
+
+def with_room(numbers, behind, kind):
+    """An array of whole groups of eight, with something behind the numbers that would win if it counted."""
+    room = np.full(-(-len(numbers) // 8) * 8, behind, kind)
+    room[: len(numbers)] = numbers
+    return room
+
+
+@settings(max_examples=200, deadline=None)
+@given(values=st.lists(NUMBERS, min_size=1, max_size=70), data=st.data())
+def test_the_oldest_of_those_that_weigh_least_is_found(values, data):
+    n = len(values)
+    arrivals = data.draw(st.permutations(range(n)))
+    weights, order = with_room(values, 0.0, float), with_room(arrivals, -1, np.int64)
+    assert oldest_found(order, n) == oldest_of(order, n) == np.argmin(arrivals)
+    if not np.isnan(values).all():
+        found = light_one_found(weights, n, order)
+        assert found == oldest_of_least(weights, n, TIE, order)
+        least = min(value for value in values if not math.isnan(value))
+        ties = [j for j in range(n) if values[j] <= least * TIE]
+        assert found == min(ties, key=lambda j: arrivals[j])
+
+
+@pytest.mark.parametrize("n", [1, 8, 9, 16, 17])
+def test_a_place_comes_out_where_all_is_not_a_number(n):
+    found = light_one_found(with_room([math.nan] * n, 0.0, float), n, np.arange(24))
+    assert 0 <= found < n
+
+
+def test_a_tie_is_what_differs_by_rounding():
+    arrivals = np.array([3, 2, 1, 0, 7, 6, 5, 4])
+    for values, oldest in (
+        ([1.0, 1.0 + 1e-12, 1.0 + 1e-8, 2.0], 1),
+        ([1.0 + 1e-12, 1.0, 1.0, 1.0 + 1e-10], 3),
+        ([0.0, 0.0, 1e-300, 1.0], 1),
+    ):
+        assert light_one_found(with_room(values, 0.0, float), 4, arrivals) == oldest

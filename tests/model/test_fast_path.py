@@ -18,7 +18,7 @@ from processes import in_threads
 from saved_models import file_of
 
 import river_budget as rb
-from river_budget.core.examples import dict_reader_state
+from river_budget.core.examples import dict_reader
 from river_budget.model.calls import fast_path, one_by_one
 from river_budget.model.calls.fast_path import no_fast_path
 from river_budget.model.expansions.choose_storage import PLACES_PER_NAME
@@ -140,8 +140,8 @@ def test_a_third_class_ends_the_short_way():
 
 def test_compiled_code_knows_how_many_types_there_are():
     assert (len(fast_path._DICTS), len(fast_path._NUMBERS)) == (
-        dict_reader_state.N_DICTS,
-        dict_reader_state.N_NUMBERS,
+        dict_reader.N_DICTS,
+        dict_reader.N_NUMBERS,
     )
 
 

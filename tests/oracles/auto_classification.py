@@ -123,11 +123,7 @@ class AutoClassifier(Auto):
         e_y = (np.arange(self.C) == y).astype(float)
         g = s["l"] @ s["P"] - s["l"][:, y]
         self.newton(g, g, 1.5, w)
-        self.mass, self.excess = 0.999 * self.mass, 0.999 * self.excess
-        right = w * (float(s["top"] == y) - s["P"][s["top"]])
-        for knot, share in ((s["left"], 1 - s["share"]), (s["left"] + 1, s["share"])):
-            self.mass[knot] += w * share
-            self.excess[knot] += right * share
+        self.learn_calibration(s, y, w)
         for u, rate in enumerate((0.3, 0.05)):
             slope = w * np.outer(s["p"][1 + u] - e_y, s["x1"])
             self.G[u] = 0.9995 * self.G[u] + (slope**2).mean(0)
@@ -151,6 +147,13 @@ class AutoClassifier(Auto):
         self.remember({"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w}, s["far"])
         self.prior = self.prior + min(0.02 * w, 1.0) * (e_y - self.prior)
         self.follow_features(s["moments"])
+
+    def learn_calibration(self, s, y, w):
+        self.mass, self.excess = 0.999 * self.mass, 0.999 * self.excess
+        right = w * (float(s["top"] == y) - s["P"][s["top"]])
+        for knot, share in ((s["left"], 1 - s["share"]), (s["left"] + 1, s["share"])):
+            self.mass[knot] += w * share
+            self.excess[knot] += right * share
 
     def learn_metric(self, s, y, w):
         if len(s["D"]) < K or not 1e-3 < s["vote"][y] < 0.999:

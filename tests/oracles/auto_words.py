@@ -131,13 +131,6 @@ class WordsClassifier(AutoClassifier):
         self.prior = self.prior + min(0.02 * w, 1.0) * (e_y - self.prior)
         self.t += 1
 
-    def learn_calibration(self, s, y, w):
-        self.mass, self.excess = 0.999 * self.mass, 0.999 * self.excess
-        right = w * (float(s["top"] == y) - s["P"][s["top"]])
-        for knot, share in ((s["left"], 1 - s["share"]), (s["left"] + 1, s["share"])):
-            self.mass[knot] += w * share
-            self.excess[knot] += right * share
-
 
 class WordsRegressor(AutoRegressor):
     def __init__(self, seed):

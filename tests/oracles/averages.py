@@ -43,8 +43,7 @@ class Mean:
         x = np.asarray(x, float)
         if self.on_features():
             return self.oracle.features(x) @ self.means()
-        row = self.oracle.row if hasattr(self.oracle, "row") else self.oracle._row
-        return row(x) @ self.means()
+        return self.oracle.row(x) @ self.means()
 
     def _store(self, means):
         self.weights = means

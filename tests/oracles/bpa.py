@@ -5,14 +5,17 @@ Wang, Vucetic: Online passive-aggressive algorithms on a budget. AISTATS, 2010.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from .rounds import BINARY, MULTICLASS, OnlineKernelLearner, judge, oldest_among_smallest
+from .rounds import OnlineKernelLearner, judge, oldest_among_smallest
 
 # Squared distances below this are rounding noise; they count as 0, so duplicates cost nothing.
 TINY = 1e-10
 
 
+@dataclass(eq=False)
 class BPA(OnlineKernelLearner):
     """BPA-S ("simple"), BPA-NN ("nearest") and BPA-P ("projection").
 
@@ -21,13 +24,9 @@ class BPA(OnlineKernelLearner):
     the round is the same for every r, so the r that loses least in the projection goes.
     """
 
-    tasks = (BINARY, MULTICLASS)
-
-    def __init__(self, kernel, task, outputs=1, budget=100, C=1.0, update="simple"):
-        super().__init__(kernel, task, outputs)
-        self.budget = budget
-        self.C = C
-        self.update = update
+    budget: int = 100
+    C: float = 1.0
+    update: str = "simple"
 
     def learn(self, x, target, scores, weight):
         verdict = judge(self.task, scores, target)

@@ -12,10 +12,13 @@ from scratch whenever they are needed.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from .kernels import rbf
+from .rounds import REGRESSION, OnlineKernelLearner, judge
 
 # Without merging all coefficients are equal in exact arithmetic, so rounding would decide which
 # one is the smallest.  Values this close (relatively) count as equal.
@@ -245,7 +248,8 @@ def _start(points, coefficients, value):
 # ----------------------------------------------------------------------------------------------
 
 
-class BudgetedSGD:
+@dataclass(eq=False)
+class BudgetedSGD(OnlineKernelLearner):
     """Algorithm 1 of Wang, Crammer and Vucetic (2010) for three tasks.
 
     task         "binary" (targets +1 and -1, hinge loss), "multiclass" (targets are column
@@ -267,131 +271,48 @@ class BudgetedSGD:
     where a newcomer takes over the slot of the vector it replaces.
     """
 
-    def __init__(
-        self,
-        kernel,
-        budget,
-        maintenance,
-        l2,
-        task,
-        outputs=1,
-        epsilon=0.1,
-        project_to_ball=True,
-        gamma=None,
-        choose=None,
-        arity=2,
-        method="cascade",
-        objective="degradation",
-        min_residual=1e-10,
-        choice="smallest",
-        learning_rate=None,
-    ):
-        if task not in ("binary", "multiclass", "regression"):
-            raise ValueError(f"unknown task {task!r}")
-        if not hasattr(self, f"_{maintenance}"):
-            raise ValueError(f"unknown maintenance {maintenance!r}")
-        if maintenance == "random" and choose is None:
-            raise ValueError("random removal needs choose")
-        if maintenance == "merge" and gamma is None:
-            raise ValueError("merging needs the gamma of the Gaussian kernel")
-        self.kernel = kernel
-        self.budget = budget
-        self.maintenance = maintenance
-        self.l2 = l2
-        self.task = task
-        self.outputs = outputs
-        self.epsilon = epsilon
-        self.project_to_ball = project_to_ball
-        self.gamma = gamma
-        self.choose = choose
-        self.arity = arity
-        self.method = method
-        self.objective = objective
-        self.min_residual = min_residual
-        self.choice = choice
-        self.gradient_errors = []
-        self.learning_rate = learning_rate
-        self.X = []
-        self.A = np.zeros((0, outputs))
-        self.t = 0
-        self.losses_of_zero = []
+    budget: int | None = None
+    maintenance: str = "oldest"
+    l2: float = 1e-4
+    epsilon: float = 0.1
+    project_to_ball: bool = True
+    gamma: float | None = None
+    choose: Callable | None = None
+    arity: int = 2
+    method: str = "cascade"
+    objective: str = "degradation"
+    min_residual: float = 1e-10
+    choice: str = "smallest"
+    learning_rate: float | None = None
+    t = 0
 
-    # ------------------------------------------------------------------------------ the model
+    def __post_init__(self):
+        super().__post_init__()
+        self.gradient_errors, self.losses_of_zero = [], []
 
     def gram(self):
         return self.kernel(np.array(self.X), np.array(self.X)) if self.X else np.zeros((0, 0))
 
-    def norm2(self):
-        """||w||^2 = trace(A' K A)."""
-        return float(np.sum(self.A * (self.gram() @ self.A)))
-
-    def scores(self, x):
-        """The value of every output at x (equation 4)."""
-        return self._row(np.asarray(x, dtype=float)) @ self.A
-
-    def add_output(self):
-        """A class never seen before: one more column of zeros."""
-        self.A = np.hstack([self.A, np.zeros((len(self.X), 1))])
-        self.outputs += 1
-
-    def promote(self):
-        """Turn a binary model into a multi-class one with a third, still empty, class.
-
-        Column 0 is the negative class, column 1 the positive one; the margin between them is the
-        old score.
-        """
-        if self.task != "binary" or self.outputs != 1:
-            raise ValueError("only a binary model with one column can be promoted")
-        self.A = np.hstack([-self.A / 2.0, self.A / 2.0, np.zeros_like(self.A)])
-        self.outputs = 3
-        self.task = "multiclass"
-
     # -------------------------------------------------------------------------------- learning
 
-    def _loss_of_zero(self, target):
-        """What the model w = 0 loses: 1 with classes, so the ball is that of the paper."""
-        return max(abs(target) - self.epsilon, 0.0) if self.task == "regression" else 1.0
-
-    def step(self, x, target, weight=1.0):
-        """One round; returns the scores of x before learning.  Weight 0 changes nothing."""
-        x = np.array(x, dtype=float)
-        scores = self.scores(x)
-        if weight == 0:
-            return scores
-
+    def learn(self, x, target, scores, weight):
         self.t += 1
-        self.losses_of_zero.append(weight * self._loss_of_zero(target))
-        direction = self._direction(scores, target)
+        verdict = judge(self.task, scores, target, self.epsilon)
+        regression = self.task == REGRESSION
+        # What w = 0 loses: 1 with classes, so the ball is that of the paper.
+        loss_of_zero = max(abs(target) - self.epsilon, 0.0) if regression else 1.0
+        self.losses_of_zero.append(weight * loss_of_zero)
         rate = 1.0 / (self.l2 * self.t) if self.learning_rate is None else self.learning_rate
         self.A = (1.0 - rate * self.l2) * self.A
-        if direction is not None:
-            self._learn(x, weight * rate * direction)
+        if verdict.mistake if regression else verdict.margin < 1.0:
+            self._step(x, weight * rate * verdict.direction)
         if self.project_to_ball:
-            norm = math.sqrt(max(self.norm2(), 0.0))
+            norm = math.sqrt(max(np.sum(self.A * (self.gram() @ self.A)), 0.0))
             radius = math.sqrt(np.mean(self.losses_of_zero) / self.l2)
             if norm > radius:
                 self.A = self.A * (radius / norm)
-        return scores
 
-    def _direction(self, scores, target):
-        """Minus the subgradient of the loss in the outputs, None where the loss is 0."""
-        if self.task == "binary":
-            return np.array([float(target)]) if target * scores[0] < 1.0 else None
-        if self.task == "regression":
-            residual = target - scores[0]
-            return np.array([np.sign(residual)]) if abs(residual) > self.epsilon else None
-        if self.outputs < 2:
-            return None  # there is no other class to be confused with
-        others = scores.copy()
-        others[target] = -np.inf
-        runner_up = int(np.argmax(others))
-        if scores[target] - scores[runner_up] >= 1.0:
-            return None
-        direction = np.zeros(self.outputs)
-        direction[target], direction[runner_up] = 1.0, -1.0
-        return direction
-
-    def _learn(self, x, row):
+    def _step(self, x, row):
         """Add row times k(x, .) to the model and keep the budget."""
         if self.maintenance == "project" and self._absorb(x, row):
             return
@@ -432,7 +353,7 @@ class BudgetedSGD:
 
         Storing it would make the Gram matrix of the projection singular.
         """
-        k_row, k_xx = self._row(x), float(self.kernel(x[None, :], x[None, :])[0, 0])
+        k_row, k_xx = self.row(x), self.norm2(x)
         d = _solve(self.gram(), k_row)
         if k_xx - k_row @ d > self.min_residual * k_xx:
             return False
@@ -491,10 +412,6 @@ class BudgetedSGD:
         self.A = np.vstack([self.A, a_z])
 
     # --------------------------------------------------------------------------------- helpers
-
-    def _row(self, x):
-        """Kernel values of x with all stored vectors."""
-        return self.kernel(x[None, :], np.array(self.X))[0] if self.X else np.zeros(0)
 
     def _lightest(self):
         """The vector with the smallest ||A_p||^2 k(x_p, x_p)."""

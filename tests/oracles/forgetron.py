@@ -6,6 +6,8 @@ NIPS, 2005.  Multi-class and regression are the heuristics Lu et al. (JMLR 2016)
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .perceptrons import KernelPerceptron
 from .rounds import BINARY, MULTICLASS, judge
 
@@ -40,16 +42,16 @@ def shrinkage(weight, score, spent, mistakes):
     return low
 
 
+@dataclass(eq=False)
 class Forgetron(KernelPerceptron):
     """The paper's algorithm: `spent` is its Q, `mistakes` its M, `phi` the last shrinkage."""
 
-    def __init__(self, kernel, task, outputs=1, budget=100, learning_rate=0.1, epsilon=0.1):
-        super().__init__(kernel, task, outputs, learning_rate, epsilon)
-        self.budget = budget
+    budget: int = 100
+    spent, mistakes, phi = 0.0, 0, 1.0
+
+    def __post_init__(self):
+        super().__post_init__()
         self.targets = []
-        self.spent = 0.0
-        self.mistakes = 0
-        self.phi = 1.0
 
     def learn(self, x, target, scores, weight):
         verdict = judge(self.task, scores, target, self.epsilon)

@@ -6,34 +6,28 @@ Lu, Hoi, Wang, Zhao, Liu: Large scale online kernel learning. JMLR, 2016 (algori
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .random_features import FeatureOGD
 
 
+@dataclass(eq=False)
 class NOGD(FeatureOGD):
     """Phase 1 stores `budget` vectors; phase 2 learns weights on the features z(x) = M k(x).
 
     k(x) holds the kernel values of x with the stored vectors, which stay the same in phase 2.
     """
 
-    def __init__(
-        self,
-        kernel,
-        task,
-        outputs=1,
-        budget=100,
-        rank=None,
-        learning_rate=0.2,
-        epsilon=0.1,
-        eta_linear=None,
-        clip=np.inf,
-    ):
-        super().__init__(kernel, task, outputs, learning_rate, epsilon, clip)
-        self.budget = budget
-        self.rank = max(1, round(0.2 * budget)) if rank is None else rank
-        self.eta_linear = eta_linear  # phase 2 has a step of its own, and starts at 0
-        self.M = None  # rank x budget
+    budget: int = 100
+    rank: int | None = None
+    eta_linear: float | None = None  # phase 2 has a step of its own, and starts at 0
+    M = None  # rank x budget
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.rank = max(1, round(0.2 * self.budget)) if self.rank is None else self.rank
 
     def features(self, x):
         return self.M @ self.row(x)

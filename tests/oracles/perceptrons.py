@@ -11,18 +11,20 @@ Lu, Hoi, Wang, Zhao, Liu: Large scale online kernel learning. JMLR, 2016.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
 from .rounds import BINARY, MULTICLASS, REGRESSION, OnlineKernelLearner, judge
 
 
+@dataclass(eq=False)
 class KernelPerceptron(OnlineKernelLearner):
     """Store every mistake with coefficient +-1; in regression learning_rate * sign(residual)."""
 
-    def __init__(self, kernel, task, outputs=1, learning_rate=0.1, epsilon=0.1):
-        super().__init__(kernel, task, outputs)
-        self.learning_rate = learning_rate
-        self.epsilon = epsilon
+    learning_rate: float = 0.1
+    epsilon: float = 0.1
 
     def learn(self, x, target, scores, weight):
         verdict = judge(self.task, scores, target, self.epsilon)
@@ -36,15 +38,12 @@ class KernelPerceptron(OnlineKernelLearner):
         self.add(x, coefficients)
 
 
+@dataclass(eq=False)
 class RBP(KernelPerceptron):
     """Randomised budget Perceptron (Cavallanti et al. 2007): a uniform old vector makes room."""
 
-    def __init__(
-        self, kernel, task, outputs=1, budget=100, learning_rate=0.1, epsilon=0.1, choose=None
-    ):
-        super().__init__(kernel, task, outputs, learning_rate, epsilon)
-        self.budget = budget
-        self.choose = choose
+    budget: int = 100
+    choose: Callable | None = None
 
     def store(self, x, coefficients):
         if len(self.X) < self.budget:
@@ -53,15 +52,12 @@ class RBP(KernelPerceptron):
             self.replace(self.choose(self.budget), x, coefficients)
 
 
+@dataclass(eq=False)
 class BudgetPerceptron(OnlineKernelLearner):
     """Crammer, Kandola, Singer (2004): drop the example that is classified best without itself."""
 
-    tasks = (BINARY,)
-
-    def __init__(self, kernel, task, outputs=1, budget=100, margin=0.0):
-        super().__init__(kernel, task, outputs)
-        self.budget = budget
-        self.margin = margin
+    budget: int = 100
+    margin: float = 0.0
 
     def learn(self, x, target, scores, weight):
         if target * scores[0] > self.margin:
@@ -81,17 +77,16 @@ class BudgetPerceptron(OnlineKernelLearner):
             self.remove(int(np.flatnonzero(without_itself >= equal)[0]))
 
 
+@dataclass(eq=False)
 class KernelOGD(OnlineKernelLearner):
     """Gradient descent with a constant step on the hinge loss, or the squared loss off a tube.
 
     With `clip`, no residual counts as longer than that (Huber's loss).
     """
 
-    def __init__(self, kernel, task, outputs=1, learning_rate=0.2, epsilon=0.1, clip=np.inf):
-        super().__init__(kernel, task, outputs)
-        self.clip = clip
-        self.learning_rate = learning_rate
-        self.epsilon = epsilon
+    learning_rate: float = 0.2
+    epsilon: float = 0.1
+    clip: float = np.inf
 
     def learn(self, x, target, scores, weight):
         verdict = judge(self.task, scores, target, self.epsilon)
@@ -104,6 +99,7 @@ class KernelOGD(OnlineKernelLearner):
             self.add(x, weight * self.learning_rate * gradient)
 
 
+@dataclass(eq=False)
 class BOGD(OnlineKernelLearner):
     """Budgeted gradient descent (Zhao et al. 2012) in the forms Lu et al. (2016) compare.
 
@@ -112,32 +108,20 @@ class BOGD(OnlineKernelLearner):
     max_coefficient times the learning rate bounds the coefficients (None: no bound).
     """
 
-    def __init__(
-        self,
-        kernel,
-        task,
-        outputs=1,
-        budget=100,
-        learning_rate=0.2,
-        l2=0.0,
-        epsilon=0.1,
-        removal=None,
-        sampling="uniform",
-        max_coefficient=None,
-        choose=None,
-        uniform=None,
-    ):
-        super().__init__(kernel, task, outputs)
-        self.budget = budget
-        self.learning_rate = learning_rate
-        self.l2 = l2
-        self.epsilon = epsilon
+    budget: int = 100
+    learning_rate: float = 0.2
+    l2: float = 0.0
+    epsilon: float = 0.1
+    removal: str | None = None
+    sampling: str = "uniform"
+    max_coefficient: float | None = None
+    choose: Callable | None = None
+    uniform: Callable | None = None
+
+    def __post_init__(self):
+        super().__post_init__()
         # With the squared loss the growth of the survivors makes the model diverge.
-        self.removal = removal or ("oldest" if task == REGRESSION else "random")
-        self.sampling = sampling
-        self.max_coefficient = max_coefficient
-        self.choose = choose
-        self.uniform = uniform
+        self.removal = self.removal or ("oldest" if self.task == REGRESSION else "random")
 
     def learn(self, x, target, scores, weight):
         verdict = judge(self.task, scores, target, self.epsilon)
@@ -199,6 +183,7 @@ class BOGD(OnlineKernelLearner):
             self.A = self.A * min(1.0, largest / np.abs(self.A).max())
 
 
+@dataclass(eq=False)
 class NORMA(OnlineKernelLearner):
     """Regularised gradient descent with an adaptive tube or margin (Kivinen et al. 2004).
 
@@ -207,26 +192,18 @@ class NORMA(OnlineKernelLearner):
     whole loss, of which the term with nu is a part.
     """
 
-    def __init__(
-        self,
-        kernel,
-        task,
-        outputs=1,
-        budget=None,
-        learning_rate=0.03,
-        l2=0.03,
-        nu=0.4,
-        epsilon=0.1,
-        margin=1.0,
-    ):
-        super().__init__(kernel, task, outputs)
-        self.budget = budget
-        self.learning_rate = learning_rate
-        self.l2 = l2
-        self.nu = nu
-        self.tube = epsilon
-        self.adaptive = margin is None
-        self.margin = 0.0 if margin is None else margin
+    budget: int | None = None
+    learning_rate: float = 0.03
+    l2: float = 0.03
+    nu: float = 0.4
+    epsilon: float = 0.1
+    margin: float | None = 1.0
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.tube = self.epsilon
+        self.adaptive = self.margin is None
+        self.margin = self.margin or 0.0
 
     def learn(self, x, target, scores, weight):
         verdict = judge(self.task, scores, target, self.tube)
@@ -245,32 +222,21 @@ class NORMA(OnlineKernelLearner):
             self.margin -= widen
 
 
+@dataclass(eq=False)
 class NormaOneClass(OnlineKernelLearner):
     """Novelty detection (Kivinen et al. 2004): a fraction nu of the stream scores below rho.
 
     Per round it descends l2/2 |f|^2 + max(0, rho - f(x)) - nu rho.
     """
 
-    def __init__(
-        self,
-        kernel,
-        task=BINARY,
-        outputs=1,
-        budget=None,
-        learning_rate=0.05,
-        l2=0.01,
-        nu=0.1,
-        removal="oldest",
-        choose=None,
-    ):
-        super().__init__(kernel, task, outputs)
-        self.budget = budget
-        self.learning_rate = learning_rate
-        self.l2 = l2
-        self.nu = nu
-        self.removal = removal
-        self.choose = choose
-        self.rho = 0.0
+    task: str = BINARY
+    budget: int | None = None
+    learning_rate: float = 0.05
+    l2: float = 0.01
+    nu: float = 0.1
+    removal: str = "oldest"
+    choose: Callable | None = None
+    rho = 0.0
 
     def step(self, x, target=None, weight=1.0):
         return super().step(x, target, weight)

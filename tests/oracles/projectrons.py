@@ -6,35 +6,27 @@ Lu, Hoi, Wang, Zhao, Liu: Large scale online kernel learning. JMLR, 2016 (budget
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .perceptrons import KernelPerceptron
-from .rounds import BINARY, MULTICLASS, judge
+from .rounds import MULTICLASS, judge
 
 # Squared distances below this are rounding noise: storing the vector (a duplicate, say) would make
 # the Gram matrix singular.
 TINY = 1e-10
 
 
+@dataclass(eq=False)
 class Projectron(KernelPerceptron):
     """A Perceptron whose mistakes are projected once the budget is full, or the loss is small.
 
     threshold (or None) is compared with the squared distance to the span of the stored vectors.
     """
 
-    def __init__(
-        self,
-        kernel,
-        task,
-        outputs=1,
-        budget=None,
-        threshold=None,
-        learning_rate=0.1,
-        epsilon=0.1,
-    ):
-        super().__init__(kernel, task, outputs, learning_rate, epsilon)
-        self.budget = budget
-        self.threshold = threshold
+    budget: int | None = None
+    threshold: float | None = None
 
     def learn(self, x, target, scores, weight):
         verdict = judge(self.task, scores, target, self.epsilon)
@@ -80,8 +72,6 @@ class ProjectronPP(Projectron):
 
     threshold None follows Lu et al. (2016), a number follows Orabona et al. (2009).
     """
-
-    tasks = (BINARY, MULTICLASS)
 
     def learn(self, x, target, scores, weight):
         verdict = judge(self.task, scores, target)

@@ -6,20 +6,22 @@ Lu, Hoi, Wang, Zhao, Liu: Large scale online kernel learning. JMLR, 2016 (algori
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
 from .perceptrons import KernelOGD
 
 
+@dataclass(eq=False)
 class FeatureOGD(KernelOGD):
     """Kernel gradient descent that goes over to weights W on features z(x): f(x) = z(x) W.
 
     While W is None the model is the kernel expansion; subclasses say when W begins and what z is.
     """
 
-    def __init__(self, kernel, task, outputs, learning_rate, epsilon, clip=np.inf):
-        super().__init__(kernel, task, outputs, learning_rate, epsilon, clip)
-        self.W = None  # features x outputs
+    W = None  # features x outputs
 
     def features(self, x):
         raise NotImplementedError
@@ -45,6 +47,7 @@ class FeatureOGD(KernelOGD):
             self.W = np.hstack([-self.W / 2, self.W / 2, np.zeros((len(self.W), 1))])
 
 
+@dataclass(eq=False)
 class FOGD(FeatureOGD):
     """Random Fourier features z(x) = [cos(U'x), sin(U'x)] / sqrt(n_components).
 
@@ -52,21 +55,13 @@ class FOGD(FeatureOGD):
     The paper leaves out the square root; its step is learning_rate / n_components.
     """
 
-    def __init__(
-        self,
-        task,
-        outputs=1,
-        n_components=400,
-        learning_rate=0.8,
-        epsilon=0.1,
-        frequencies=None,
-        clip=np.inf,
-    ):
-        super().__init__(None, task, outputs, learning_rate, epsilon, clip)
-        self.n_components = n_components
-        self.frequencies = frequencies
-        self.U = np.zeros((0, n_components))
-        self.W = np.zeros((2 * n_components, outputs))
+    n_components: int = 400
+    frequencies: Callable | None = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.U = np.zeros((0, self.n_components))
+        self.W = np.zeros((2 * self.n_components, self.outputs))
 
     def features(self, x):
         x = np.asarray(x, dtype=float)

@@ -7,7 +7,8 @@ recomputes what it needs from X and A in each round; nothing is cached, so nothi
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,20 +52,17 @@ def oldest_among_smallest(values):
     return int(np.flatnonzero(values <= values.min() * (1 + 1e-9))[0])
 
 
+@dataclass(eq=False)
 class OnlineKernelLearner:
     """A kernel expansion that learns one example at a time; subclasses say how, in `learn`."""
 
-    tasks = (BINARY, MULTICLASS, REGRESSION)
+    kernel: Any
+    task: str
+    outputs: int = 1  # at the start
 
-    def __init__(self, kernel, task, outputs=1):
-        if task not in self.tasks:
-            raise ValueError(f"{type(self).__name__} does not do {task}")
-        if (outputs >= 2) != (task == MULTICLASS):
-            raise ValueError(f"{task} does not go with {outputs} outputs")
-        self.kernel = kernel
-        self.task = task
+    def __post_init__(self):
         self.X = []
-        self.A = np.zeros((0, outputs))
+        self.A = np.zeros((0, self.outputs))
         self.arrival = []
         self._arrivals = 0
 
@@ -119,7 +117,5 @@ class OnlineKernelLearner:
 
     def promote(self):
         """Turn two classes into three; the difference of the first two scores stays f."""
-        if self.task != BINARY or MULTICLASS not in self.tasks:
-            raise ValueError("only a two-class model of a multi-class algorithm can be promoted")
         self.A = np.hstack([-self.A / 2, self.A / 2, np.zeros((len(self.X), 1))])
         self.task = MULTICLASS

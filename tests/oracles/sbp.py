@@ -14,6 +14,9 @@ once per picked example, and the candidates are listed in index order.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.optimize import linprog
 
@@ -168,17 +171,8 @@ def can_iterate(y, fit_bias):
 # Learners
 
 
-def batch_unbiased(K, y, slack, iterations, choose):
-    """(alpha, 0.0) after the iterations: the averaged iterate, scaled to margin 1."""
-    return _batch(K, y, slack, iterations, choose, fit_bias=False)
-
-
-def batch_biased(K, y, slack, iterations, choose):
-    """(alpha, bias); all zeros when there is one class only."""
-    return _batch(K, y, slack, iterations, choose, fit_bias=True)
-
-
-def _batch(K, y, slack, iterations, choose, fit_bias):
+def batch(K, y, slack, iterations, choose, fit_bias):
+    """(alpha, bias) after the iterations: the averaged iterate, scaled to margin 1; zeros where none are possible."""
     K, y = np.asarray(K, dtype=float), np.asarray(y, dtype=float)
     start = np.zeros(len(y))
     if not can_iterate(y, fit_bias):
@@ -187,6 +181,7 @@ def _batch(K, y, slack, iterations, choose, fit_bias):
     return scaled(mean, K, y, slack, fit_bias)
 
 
+@dataclass(eq=False)
 class StreamingSBP:
     """The same iterations on a window: `steps` of them per arrival, and more by `refine`.
 
@@ -194,31 +189,21 @@ class StreamingSBP:
     It predicts with the last iterate, after `refine` with the mean of the refining iterates.
     """
 
-    def __init__(
-        self,
-        kernel,
-        window=500,
-        slack=0.05,
-        steps=4,
-        fit_bias=False,
-        eviction="reservoir",
-        choose=None,
-    ):
-        if eviction not in ("reservoir", "oldest"):
-            raise ValueError(f"unknown eviction {eviction}")
-        self.kernel = kernel
-        self.window = window
-        self.slack = slack
-        self.steps = steps
-        self.fit_bias = fit_bias
-        self.eviction = eviction
-        self.choose = choose
+    kernel: Callable
+    window: int = 500
+    slack: float = 0.05
+    steps: int = 4
+    fit_bias: bool = False
+    eviction: str = "reservoir"
+    choose: Callable | None = None
+    arrivals, t = 0, 0  # examples and iterations so far
+    bias = 0.0
+
+    def __post_init__(self):
         self.X, self.y = [], np.zeros(0)
         self.arrival = []  # when the example of each slot came
-        self.arrivals = 0
-        self.K = np.zeros((window, window))  # the part of the slots in use counts
-        self.alpha, self.bias = np.zeros(0), 0.0
-        self.t = 0  # iterations so far
+        self.K = np.zeros((self.window, self.window))  # the part of the slots in use counts
+        self.alpha = np.zeros(0)
         self.model = self.alpha, self.bias  # what predicts
 
     def score(self, x):

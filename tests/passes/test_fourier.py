@@ -138,7 +138,6 @@ def test_rows_of_features_that_came_in_another_order_give_the_same_scores(zeros)
     second.learn_one({4: 1.0, 5: 1.0}, True, 0.0)
     for model in (first, second):
         model.learn_many(X, X[:, 0] > 0.0)
-
     assert list(first.features) != list(second.features)
     assert first._score_rows(first.rows_of(Batch(X))).tolist() == (
         second._score_rows(second.rows_of(Batch(X))).tolist()
@@ -211,7 +210,7 @@ def pair(estimator, task, kernel, order, outputs=1, n=40, rate=0.8, clip=np.inf,
 
     model = estimator(n, kernel, rate, seed=SEED, **further)
     return model, FOGD(
-        task, outputs, n_components=n, learning_rate=rate, frequencies=row, clip=clip
+        None, task, outputs, learning_rate=rate, clip=clip, n_components=n, frequencies=row
     )
 
 

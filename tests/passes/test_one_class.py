@@ -103,15 +103,10 @@ def test_scores_lie_between_0_and_1_and_keep_the_order():
     X, _ = clusters(500)
     model = rb.KernelOneClassSVM(kernel=RBF(1.0))
     for x in X.tolist():
-        rows = [*X[:40].tolist(), [1e9, 0.0]]
-        raw = [
-            model.decision_function_one(dict(enumerate(row)))
-            for row in rows[:: 1 + model.n_support_vectors // 4]
-        ]
-        scores = [
-            model.score_one(dict(enumerate(row)))
-            for row in rows[:: 1 + model.n_support_vectors // 4]
-        ]
+        rows = [dict(enumerate(row)) for row in [*X[:40].tolist(), [1e9, 0.0]]]
+        rows = rows[:: 1 + model.n_support_vectors // 4]
+        raw = [model.decision_function_one(row) for row in rows]
+        scores = [model.score_one(row) for row in rows]
         assert min(scores) >= 0.0
         assert max(scores) <= 1.0
         assert (np.diff(np.array(scores)[np.argsort(raw)]) >= 0.0).all()

@@ -40,10 +40,8 @@ def test_a_pass_over_many_rows_replays(data):
     rows, targets = data("german.numer")
     oracle = reference("random", 100, RBF(1 / 128))
     expected, _ = run_reference(oracle, examples(rows, targets), labels=(-1, 1))
-
     model = classifier("random", 100, RBF(1 / 128), classes=(-1, 1))
     computed = model.predict_then_learn_many(rows, targets)
-
     assert computed.tolist() == expected
 
 

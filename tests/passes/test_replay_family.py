@@ -24,8 +24,6 @@ import river_budget as rb
 from river_budget.kernels import RBF, Linear
 from river_budget.maintenance import Merge, Project, RemoveRandom, RemoveSmallest
 
-# estimator without "Classifier" or "Regressor", its parameters, the oracle, its parameters
-
 
 def closeness(name):
     return CLOSE_PROJECTED if "roject" in name else CLOSE
@@ -77,10 +75,8 @@ def test_regression_is_replayed(name, seed):
 @pytest.mark.parametrize("name", ["Projectron", "Projectron++", "BPA-projection"])
 def test_the_factor_stays_good_over_ten_thousand_updates(name):
     rng = np.random.default_rng(0)
-    X, y = (
-        rng.normal(size=(20_000, 5)),
-        rng.choice([-1, 1], 20_000),
-    )  # noise: most rounds are updates
+    # noise: most rounds are updates
+    X, y = rng.normal(size=(20_000, 5)), rng.choice([-1, 1], 20_000)
     model, oracle = pair(CASES[name], "binary", RBF(0.3), classes=(-1, 1))
     scores, expected = [], []
     for x, label in zip(X, y.tolist(), strict=True):

@@ -120,8 +120,8 @@ def batch(X, y, kernel, slack, iterations, fit_bias):
     model = rb.SBPClassifier(len(X), kernel, slack, 0, fit_bias, classes=(-1.0, 1.0), seed=SEED)
     model.learn_many(X, y)
     model.refine(iterations)
-    method = oracle.batch_biased if fit_bias else oracle.batch_unbiased
-    return model, method(plain(kernel)(X, X), y, slack, iterations, SplitMix(SEED).below)
+    draws = SplitMix(SEED).below
+    return model, oracle.batch(plain(kernel)(X, X), y, slack, iterations, draws, fit_bias)
 
 
 def assert_batch(X, y, kernel, slack, iterations, fit_bias):
@@ -133,15 +133,13 @@ def assert_batch(X, y, kernel, slack, iterations, fit_bias):
 
 
 @pytest.mark.parametrize("fit_bias", [False, True])
-def test_refining_a_window_of_all_data_is_the_batch_method_on_german(data, fit_bias):
-    X, y = data("german.numer")
-    assert_batch(X, y, RBF(1 / 128), 0.01, 300, fit_bias)
-
-
-@pytest.mark.parametrize("fit_bias", [False, True])
-def test_refining_a_window_of_all_data_is_the_batch_method_on_adult(data, fit_bias):
-    X, y = data("a9a")
-    assert_batch(X[:2000], y[:2000], RBF(1 / 20), 0.011, 200, fit_bias)
+@pytest.mark.parametrize(
+    ("name", "gamma", "slack", "iterations"),
+    [("german.numer", 1 / 128, 0.01, 300), ("a9a", 1 / 20, 0.011, 200)],
+)
+def test_refining_a_window_of_all_data_is_the_batch_method(data, name, gamma, slack, iterations, fit_bias):  # fmt: skip
+    X, y = data(name)
+    assert_batch(X[:2000], y[:2000], RBF(gamma), slack, iterations, fit_bias)
 
 
 @pytest.mark.parametrize("kernel", [k for k in KERNELS if not isinstance(k, RBF)], ids=repr)

@@ -17,7 +17,7 @@ import numpy as np
 from guarded import LINE, Overrun, check_padding, guarded
 
 import river_budget as rb
-from river_budget.core.block import blocks
+from river_budget.core.block import blocks, layout
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian
 from river_budget.model.calls.calls import Call, Workspace
@@ -53,7 +53,7 @@ def scratch_spaces(model):
     for budget in range(1, 40):
         other = rb.BSGDClassifier(budget, RBF(0.5))
         other.learn_one({"a": 1.0}, True)
-        if blocks.scratch_in(other.block) % LINE == 0:
+        if layout.read_header(other.block.ctypes.data).scratch % LINE == 0:
             yield "scratch space of whole lines", Workspace, other
             return
 
@@ -145,7 +145,7 @@ def lengthened(block, slots):
 
 
 def size_with(block, slots):
-    return blocks.block_size(blocks.read_header(block.ctypes.data)._asdict() | {"slots": slots})
+    return blocks.block_size(layout.read_header(block.ctypes.data)._asdict() | {"slots": slots})
 
 
 def in_another_process(work):

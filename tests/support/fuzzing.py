@@ -123,35 +123,33 @@ def any_array(rng, n, width):
     X = draw.normal(size=(n, width)) * draw.choice([0.0, 1.0, 1.0, 1e3], size=(n, 1))
     if n:
         X[n // 2 :: 5] = X[: len(X[n // 2 :: 5])]
-    kind = rng.randrange(14)
-    if kind == 0:
-        return np.asfortranarray(X)
-    if kind == 1:
-        return np.repeat(np.repeat(X, 2, 0), 3, 1)[::2, ::3]
-    if kind == 2:
-        return X[::-1, ::-1]
-    if kind == 3:
-        X.setflags(write=False)
-    elif kind == 4:
-        return X.astype(rng.choice([np.float32, np.float16, np.int8, np.int64, bool]))
-    elif kind == 5:
-        return X.astype(">f8")
-    elif kind == 6:
-        return X.view(type("Subclass", (np.ndarray,), {}))
-    elif kind == 7:
-        return np.matrix(X)
-    elif kind == 8:
-        return np.broadcast_to(X[:1], (n, width)) if n else X
-    elif kind == 9:
-        return X.astype(object)
-    elif kind == 10:  # at an odd address
-        raw = np.zeros(8 * X.size + 1, np.uint8)
-        odd = raw[1:].view(np.float64).reshape(X.shape)
-        odd[...] = X
-        return odd
-    elif kind == 11:
-        return np.ma.array(X)
+    forms = [
+        np.asfortranarray,
+        lambda X: np.repeat(np.repeat(X, 2, 0), 3, 1)[::2, ::3],
+        lambda X: X[::-1, ::-1],
+        read_only,
+        lambda X: X.astype(rng.choice([np.float32, np.float16, np.int8, np.int64, bool])),
+        lambda X: X.astype(">f8"),
+        lambda X: X.view(type("Subclass", (np.ndarray,), {})),
+        np.matrix,
+        lambda X: np.broadcast_to(X[:1], (n, width)) if n else X,
+        lambda X: X.astype(object),
+        at_an_odd_address,
+        np.ma.array,
+        *(np.asarray, np.asarray),
+    ]
+    return rng.choice(forms)(X)
+
+
+def read_only(X):
+    X.setflags(write=False)
     return X
+
+
+def at_an_odd_address(X):
+    odd = np.zeros(8 * X.size + 1, np.uint8)[1:].view(np.float64).reshape(X.shape)
+    odd[...] = X
+    return odd
 
 
 def any_sparse(rng, n, names):
@@ -247,11 +245,8 @@ def check_heavy(block):
 
 def set_limits(thin, thin_large, roomy):
     """Set the limits at which models store lists."""
-    choose_storage.THIN_RATIO, choose_storage.THIN_RATIO_LARGE, choose_storage.PLACES_PER_NAME = (
-        thin,
-        thin_large,
-        roomy,
-    )
+    choose_storage.THIN_RATIO, choose_storage.THIN_RATIO_LARGE = thin, thin_large
+    choose_storage.PLACES_PER_NAME = roomy
 
 
 class Fuzzer:

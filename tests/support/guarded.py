@@ -34,9 +34,7 @@ from river_budget.model.inputs.sparse_examples import Lists
 PAGE = mmap.PAGESIZE
 LINE = 64
 SHOWN = 5  # errors to show
-CANARY = bytes.fromhex(
-    "a5a5a5a5a5a5f47f"
-)  # NaN in float64 and float32; as an integer, no valid index
+CANARY = bytes.fromhex("a5a5a5a5a5a5f47f")  # NaN as a number; as an integer, no valid index
 CANARIES = CANARY * (PAGE // len(CANARY) + 2)
 NODES_IN_LINES = 8  # so many nodes fill whole cache lines
 HAS_FENCES = hasattr(mmap, "MAP_PRIVATE")  # not Windows
@@ -119,11 +117,8 @@ class Region:
         for first, last in self.kept:
             found = self.memory[first:last]
             if found != canaries(first, last):
-                changed = [
-                    first + i - self.start
-                    for i, (a, b) in enumerate(zip(found, canaries(first, last), strict=True))
-                    if a != b
-                ]
+                pairs = enumerate(zip(found, canaries(first, last), strict=True))
+                changed = [first + i - self.start for i, (a, b) in pairs if a != b]
                 yield f"{self.name}: byte {changed[0]} of it was written, and {len(changed) - 1} more"
 
     def grow(self, nbytes):
@@ -154,10 +149,8 @@ class Fence:
 
     def check(self):
         """Raise if code has written beside an array."""
-        for region in [
-            *self.regions.values(),
-            *(self.others.regions if self.others else {}).values(),
-        ]:
+        others = self.others.regions if self.others else {}
+        for region in [*self.regions.values(), *others.values()]:
             self.found += region.faults()
         if self.found:
             found, self.found = self.found, []
@@ -296,12 +289,8 @@ def _twins_of(fence):
         if isinstance(self, calls.PreparedRow | calls.PreparedList):  # its arrays come from `one`
             begin_plainly(self, block, *arrays, workspace=workspace, **named)
             return
-        defaults = {
-            "rows": calls.NO_ROWS,
-            "targets": calls.NO_NUMBERS,
-            "weights": calls.NO_NUMBERS,
-            "scores": calls.NO_ROWS,
-        }
+        defaults = dict.fromkeys(("rows", "targets", "weights", "scores"), calls.NO_NUMBERS)
+        defaults |= {"rows": calls.NO_ROWS, "scores": calls.NO_ROWS}
         given = defaults | dict(zip(defaults, arrays, strict=False)) | named
         twins = {name: fence.twin(array) for name, array in given.items()}
         begin_plainly(self, block, **twins, workspace=workspace)

@@ -51,6 +51,14 @@ def squared_length(X, A, kernel):
     return float(np.sum(A * (plain(kernel)(X, X) @ A)))
 
 
+def error_of_factor(model):
+    """How far W'W is from the inverse of the Gram matrix: the largest entry of W K W' - I."""
+    block = views(model.block)
+    n = int(block.head.count)
+    X, W = block.vectors[:, :n].T, np.tril(block.factor[:n, :n])
+    return np.abs(W @ plain(model.kernel)(X, X) @ W.T - np.eye(n)).max()
+
+
 def holding(X, A, strategy, kernel):
     """A model with this support; coefficients have 1 column, or 3 and more."""
     X, A = np.asarray(X, float), np.asarray(A, float)

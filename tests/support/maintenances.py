@@ -28,7 +28,7 @@ def one_round(model, before, t, x, y):
     outputs = before.A.shape[1]
     task = "binary" if outputs == 1 else "multiclass"
     kernel = plain(model.kernel)
-    oracle = BudgetedSGD(kernel, None, "oldest", model.l2, task, outputs, project_to_ball=False)
+    oracle = BudgetedSGD(kernel, task, outputs, None, "oldest", model.l2, project_to_ball=False)
     oracle.X, oracle.A, oracle.t = list(before.X), before.A, t
     code = model.labels.codes[y]
     oracle.step(x, code if task == "binary" else int(code))

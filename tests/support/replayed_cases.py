@@ -13,99 +13,57 @@ from oracles.randoms import SplitMix
 import river_budget as rb
 
 SEED = 7
+
+
+def case(estimator, oracle, own=(), its=(), **both):
+    """(estimator, its parameters, reference, its parameters) from those of both, the model's and the reference's own."""
+    return estimator, both | dict(own), oracle, both | dict(its)
+
+
+SEEDED, CHOOSES = {"seed": SEED}, {"choose": 0}
+STEPS = {"learning_rate": 0.2}  # the reference's default
 BOUNDED = {"removal": "random", "max_coefficient": 5.0}
 CASES = {
-    "Perceptron": (rb.KernelPerceptronClassifier, {}, KernelPerceptron, {}),
-    "OGD": (rb.KernelOGDClassifier, {"learning_rate": 0.3}, KernelOGD, {"learning_rate": 0.3}),
-    "RBP": (rb.RBPClassifier, {"budget": 20, "seed": SEED}, RBP, {"budget": 20, "choose": 0}),
-    "Forgetron": (rb.ForgetronClassifier, {"budget": 20}, Forgetron, {"budget": 20}),
-    "CKS": (rb.BudgetPerceptronClassifier, {"budget": 20}, BudgetPerceptron, {"budget": 20}),
-    "Projectron": (rb.ProjectronClassifier, {"budget": 20}, Projectron, {"budget": 20}),
-    "Projectron-threshold": (
-        rb.ProjectronClassifier,
-        {"budget": None, "threshold": 0.1},
-        Projectron,
-        {"threshold": 0.1},
-    ),
-    "Projectron++": (rb.ProjectronPPClassifier, {"budget": 20}, ProjectronPP, {"budget": 20}),
-    "Projectron++-threshold": (
-        rb.ProjectronPPClassifier,
-        {"budget": 25, "threshold": 0.1},
-        ProjectronPP,
-        {"budget": 25, "threshold": 0.1},
+    "Perceptron": case(rb.KernelPerceptronClassifier, KernelPerceptron),
+    "OGD": case(rb.KernelOGDClassifier, KernelOGD, learning_rate=0.3),
+    "RBP": case(rb.RBPClassifier, RBP, SEEDED, CHOOSES, budget=20),
+    "Forgetron": case(rb.ForgetronClassifier, Forgetron, budget=20),
+    "CKS": case(rb.BudgetPerceptronClassifier, BudgetPerceptron, budget=20),
+    "Projectron": case(rb.ProjectronClassifier, Projectron, budget=20),
+    "Projectron-threshold": case(rb.ProjectronClassifier, Projectron, budget=None, threshold=0.1),
+    "Projectron++": case(rb.ProjectronPPClassifier, ProjectronPP, budget=20),
+    "Projectron++-threshold": case(
+        rb.ProjectronPPClassifier, ProjectronPP, budget=25, threshold=0.1
     ),
     **{
-        f"BPA-{update}": (
-            rb.BPAClassifier,
-            {"budget": 20, "C": 1.0, "update": update},
-            BPA,
-            {"budget": 20, "update": update},
-        )
+        f"BPA-{update}": case(rb.BPAClassifier, BPA, budget=20, C=1.0, update=update)
         for update in ("simple", "nearest", "projection")
     },
-    "BOGD": (
-        rb.BOGDClassifier,
-        {"budget": 20, "learning_rate": 0.2, "l2": 0.01, "seed": SEED} | BOUNDED,
-        BOGD,
-        {"budget": 20, "l2": 0.01, "choose": 0} | BOUNDED,
+    "BOGD": case(rb.BOGDClassifier, BOGD, STEPS | SEEDED, CHOOSES, budget=20, l2=0.01, **BOUNDED),
+    "BOGD++": case(
+        rb.BOGDClassifier, BOGD, STEPS | SEEDED, {"uniform": 0}, budget=20, sampling="nonuniform"
     ),
-    "BOGD++": (
-        rb.BOGDClassifier,
-        {"budget": 20, "learning_rate": 0.2, "sampling": "nonuniform", "seed": SEED},
-        BOGD,
-        {"budget": 20, "sampling": "nonuniform", "uniform": 0},
+    "BOGD-oldest": case(
+        rb.BOGDClassifier, BOGD, STEPS, budget=20, removal="oldest", max_coefficient=0.9
     ),
-    "BOGD-oldest": (
-        rb.BOGDClassifier,
-        {"budget": 20, "learning_rate": 0.2, "removal": "oldest", "max_coefficient": 0.9},
-        BOGD,
-        {"budget": 20, "removal": "oldest", "max_coefficient": 0.9},
-    ),
-    "NORMA": (rb.NORMAClassifier, {"budget": 20}, NORMA, {"budget": 20, "margin": None}),
-    "NOGD": (rb.NOGDClassifier, {"budget": 20, "learning_rate": 0.2}, NOGD, {"budget": 20}),
-    "NOGD-rank": (
-        rb.NOGDClassifier,
-        {"budget": 30, "rank": 12, "learning_rate": 0.5},
-        NOGD,
-        {"budget": 30, "rank": 12, "learning_rate": 0.5},
-    ),
+    "NORMA": case(rb.NORMAClassifier, NORMA, its={"margin": None}, budget=20),
+    "NOGD": case(rb.NOGDClassifier, NOGD, STEPS, budget=20),
+    "NOGD-rank": case(rb.NOGDClassifier, NOGD, budget=30, rank=12, learning_rate=0.5),
 }
 REGRESSION = {
-    "Perceptron": (rb.KernelPerceptronRegressor, {}, KernelPerceptron, {}),
-    "OGD": (rb.KernelOGDRegressor, {}, KernelOGD, {}),
-    "RBP": (rb.RBPRegressor, {"budget": 20, "seed": SEED}, RBP, {"budget": 20, "choose": 0}),
-    "Forgetron": (rb.ForgetronRegressor, {"budget": 20}, Forgetron, {"budget": 20}),
-    "Forgetron-long-steps": (  # with short steps it never has to shrink
-        rb.ForgetronRegressor,
-        {"budget": 20, "learning_rate": 0.7},
-        Forgetron,
-        {"budget": 20, "learning_rate": 0.7},
+    "Perceptron": case(rb.KernelPerceptronRegressor, KernelPerceptron),
+    "OGD": case(rb.KernelOGDRegressor, KernelOGD),
+    "RBP": case(rb.RBPRegressor, RBP, SEEDED, CHOOSES, budget=20),
+    "Forgetron": case(rb.ForgetronRegressor, Forgetron, budget=20),
+    # with short steps it never has to shrink
+    "Forgetron-long-steps": case(rb.ForgetronRegressor, Forgetron, budget=20, learning_rate=0.7),
+    "Projectron": case(
+        rb.ProjectronRegressor, Projectron, {"threshold": 0.0}, budget=20, learning_rate=0.1
     ),
-    "Projectron": (
-        rb.ProjectronRegressor,
-        {"budget": 20, "threshold": 0.0, "learning_rate": 0.1},
-        Projectron,
-        {"budget": 20},
-    ),
-    "BOGD": (
-        rb.BOGDRegressor,
-        {"budget": 20, "l2": 0.03},
-        BOGD,
-        {"budget": 20, "l2": 0.03},
-    ),
-    "NORMA": (rb.NORMARegressor, {"budget": 20, "learning_rate": 0.03}, NORMA, {"budget": 20}),
-    "NOGD": (
-        rb.NOGDRegressor,
-        {"budget": 20, "learning_rate": 0.2, "max_error": None},
-        NOGD,
-        {"budget": 20},
-    ),
-    "NOGD-clip": (
-        rb.NOGDRegressor,
-        {"budget": 20},
-        NOGD,
-        {"budget": 20, "learning_rate": 0.28, "clip": 1.0},
-    ),
+    "BOGD": case(rb.BOGDRegressor, BOGD, budget=20, l2=0.03),
+    "NORMA": case(rb.NORMARegressor, NORMA, budget=20, learning_rate=0.03),
+    "NOGD": case(rb.NOGDRegressor, NOGD, STEPS | {"max_error": None}, budget=20),
+    "NOGD-clip": case(rb.NOGDRegressor, NOGD, its={"learning_rate": 0.28, "clip": 1.0}, budget=20),
 }
 
 

@@ -126,8 +126,8 @@ def regressor(strategy="oldest", budget=30, **options):
 
 def reference(strategy="oldest", budget=50, kernel=KERNEL, task="binary", l2=1e-4, **options):
     """The same, with the same random numbers, and the same vectors counted as dependent."""
-    options |= {"choose": SplitMix(7).below, "min_residual": TINY}
-    return BudgetedSGD(plain(kernel), budget, strategy, l2, task, **options)
+    options |= {"budget": budget, "maintenance": strategy, "l2": l2}
+    return BudgetedSGD(plain(kernel), task, choose=SplitMix(7).below, min_residual=TINY, **options)
 
 
 def regression_reference(strategy="oldest", budget=30, **options):

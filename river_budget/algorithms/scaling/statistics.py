@@ -13,7 +13,7 @@ import numpy as np
 from river import base
 
 from ...core.examples import scaled_dict
-from ...core.examples.dict_reader_state import ENTRY
+from ...core.examples.dict_reader import ENTRY
 from ...model.calls import fast_path
 from ...model.calls.calls import lasting_address_of
 from ...model.calls.fast_path import no_fast_path

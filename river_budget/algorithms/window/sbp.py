@@ -10,7 +10,7 @@ import numpy as np
 from ...core.block import blocks
 from ...core.block.limits import BOUND
 from ...core.passes.window import sbp as core
-from ...core.passes.window import window_choice as choice
+from ...core.passes.window import water_levels as choice
 from ...core.rounds.calibration import STEEPEST
 from ...core.rounds.losses import LONGEST_STEP
 from ...kernels import Kernel

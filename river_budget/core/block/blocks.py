@@ -15,27 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..compiling.needs import OF_BLOCKS, Need
+from . import layout
 from .codes import Kernel, Objective, Task
-from .layout import (
-    BLOCK_TABLES,
-    COLUMN,
-    DERIVED,
-    HEADER,
-    NODE,
-    PIECES,
-    SIZES,
-    STATE_AT,
-    STATE_SIZE,
-    TABLES_AT,
-    TOGETHER,
-    Header,
-    PlainModel,
-    attribute,
-    header_format,
-    heap_numbers,
-    place_of,
-    read_header,
-)
 
 # Behind a large block with nodes `_zeros_for_block` reserves address space, so that the block can grow without a
 # copy. The system assigns memory only to pages that are written.
@@ -54,7 +35,7 @@ def views(block: Any) -> Any:
     The result and each of its tables keep the block alive: another thread may replace the model's block
     meanwhile.
     """
-    return PlainModel(block.ctypes.data, 0, block)
+    return layout.PlainModel(block.ctypes.data, 0, block)
 
 
 def table_of(model: Any) -> Any:
@@ -75,7 +56,7 @@ def multipliers_of(model: Any) -> Any:
 
 def state_of(block: Any, record: Any) -> Any:
     """The algorithm's own record, a view of the block; the block lives as long as this view."""
-    return block[STATE_AT : STATE_AT + record.itemsize].view(record)[0]
+    return block[layout.STATE_AT : layout.STATE_AT + record.itemsize].view(record)[0]
 
 
 def zeros(nbytes: int) -> Any:
@@ -114,26 +95,22 @@ _AUTO, _KERNEL, _OF_BLOCKS = int(Need.AUTO), int(Need.KERNEL), int(OF_BLOCKS)
 _OTHER_KERNELS, _LITERAL = int(Need.OTHER_KERNELS), int(Need.LITERAL)
 _CLASSES, _LISTS, _HEAVY = int(Need.CLASSES), int(Need.LISTS), int(Need.HEAVY)
 _NARROW = int(Need.NARROW)
-_NOTHING = dict.fromkeys(HEADER.names or (), 0)
+_NOTHING = dict.fromkeys(layout.HEADER.names or (), 0)
 
 
 def _header(fields: Mapping[str, Any]) -> Any:
     """The header of a block with these fields and the fields that follow from them; all others are 0."""
-    return Header(**{**_NOTHING, **fields, **_derived(fields)})
-
-
-def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
-    """The header fields that follow from others. A block with `slots` has sparse lists and no table."""
     width, capacity = int(fields.get("width", 0)), int(fields.get("capacity", 0))
     listed = int(fields.get("slots", 0)) > 0
-    return {
+    following = {  # a block with `slots` has sparse lists and no table
         "needs": _needs(fields, listed),
         "dense": 0 if listed or fields.get("narrow", 0) else width,
         "linked": width if listed else 0,
         "heads": capacity if listed else 0,
-        "pieces": PIECES if listed else 0,
-        "jotted": TOGETHER // 2 * (width + 2) if fields.get("narrow", 0) else 0,
+        "pieces": layout.PIECES if listed else 0,
+        "jotted": layout.TOGETHER // 2 * (width + 2) if fields.get("narrow", 0) else 0,
     }
+    return layout.Header(**{**_NOTHING, **fields, **following})
 
 
 def _needs(fields: Mapping[str, Any], listed: bool) -> int:
@@ -149,7 +126,12 @@ def _needs(fields: Mapping[str, Any], listed: bool) -> int:
     return int(needs)
 
 
-_SIZE_FIELDS = (*SIZES, *DERIVED, "custom", "arity")  # these fields determine the layout
+_SIZE_FIELDS = (
+    *layout.SIZES,
+    *layout.DERIVED,
+    "custom",
+    "arity",
+)  # these fields determine the layout
 _Sizes: Any = namedtuple("_Sizes", _SIZE_FIELDS)  # type: ignore[misc]
 _sizes_in: Any = operator.attrgetter(*_SIZE_FIELDS)
 
@@ -162,12 +144,12 @@ def _layout_of(h: Any) -> tuple[dict[str, int], int, int]:
 @functools.lru_cache(256)  # many models have the same sizes
 def _layout_for(h: Any) -> tuple[dict[str, int], int, int]:
     """`_layout_of`, cached by the fields that determine the layout."""
-    end, places = TABLES_AT, {}
-    for name, (kind, shape) in BLOCK_TABLES.items():
+    end, places = layout.TABLES_AT, {}
+    for name, (kind, shape) in layout.BLOCK_TABLES.items():
         places[name] = end
         end += -(-kind.size * math.prod(shape(h)) // 64) * 64
-    rows = place_of("heap", 0, 0, h)[0]
-    return places, end, int(rows + 8 * heap_numbers(h))
+    rows = layout.place_of("heap", 0, 0, h)[0]
+    return places, end, int(rows + 8 * layout.heap_numbers(h))
 
 
 def block_size(fields: Mapping[str, Any]) -> int:
@@ -186,14 +168,14 @@ def stamp_of(record: Any) -> int:
 
     A pass over a block of another layout would read the wrong numbers, so models compare this hash first.
     """
-    if np.dtype(record).itemsize > STATE_SIZE:  # the record would overlap the tables
+    if np.dtype(record).itemsize > layout.STATE_SIZE:  # the record would overlap the tables
         raise TypeError(
-            f"the state of an algorithm may take {STATE_SIZE} bytes, not {np.dtype(record).itemsize}"
+            f"the state of an algorithm may take {layout.STATE_SIZE} bytes, not {np.dtype(record).itemsize}"
         )
-    sizes = _header({size: 101 + place for place, size in enumerate(SIZES)})
-    shapes = [(name, shape(sizes)) for name, (_, shape) in BLOCK_TABLES.items()]
-    records = [kind.descr for kind in (NODE, COLUMN, np.dtype(record))]
-    described = repr((HEADER.descr, STATE_AT, STATE_SIZE, shapes, records))
+    sizes = _header({size: 101 + place for place, size in enumerate(layout.SIZES)})
+    shapes = [(name, shape(sizes)) for name, (_, shape) in layout.BLOCK_TABLES.items()]
+    records = [kind.descr for kind in (layout.NODE, layout.COLUMN, np.dtype(record))]
+    described = repr((layout.HEADER.descr, layout.STATE_AT, layout.STATE_SIZE, shapes, records))
     return int.from_bytes(hashlib.sha256(described.encode()).digest()[:7], "little")
 
 
@@ -203,7 +185,7 @@ def allocate(**fields: Any) -> Any:
     places, end, scratch = _layout_of(h)
     found = {f"at_{name}": place for name, place in places.items() if name != "vectors"}
     block = _zeros_for_block(end, h.slots)
-    header_format.pack_into(block, 0, *h._replace(scratch=scratch, **found))
+    layout.header_format.pack_into(block, 0, *h._replace(scratch=scratch, **found))
     return block
 
 
@@ -213,12 +195,12 @@ def resized(block: Any, **sizes: int) -> Any:
     The table `room` is all 0: the algorithm, which alone knows its layout, fills it again.
     """
     old_at = block.ctypes.data
-    old = read_header(old_at)
+    old = layout.read_header(old_at)
     new_block = allocate(**old._asdict() | sizes)
     new_at = new_block.ctypes.data
-    new = read_header(new_at)
-    new_block[STATE_AT:TABLES_AT] = block[STATE_AT:TABLES_AT]
-    for name, (kind, shape) in BLOCK_TABLES.items():
+    new = layout.read_header(new_at)
+    new_block[layout.STATE_AT : layout.TABLES_AT] = block[layout.STATE_AT : layout.TABLES_AT]
+    for name, (kind, shape) in layout.BLOCK_TABLES.items():
         corner = tuple(map(min, shape(old), shape(new)))
         if name == "room" or not all(corner):
             continue
@@ -228,7 +210,9 @@ def resized(block: Any, **sizes: int) -> Any:
             new_block[target : target + nbytes] = block[source : source + nbytes]
         else:
             part = tuple(map(slice, corner))
-            attribute(name, new_at, 0, new)[part] = attribute(name, old_at, 0, old)[part]
+            layout.attribute(name, new_at, 0, new)[part] = layout.attribute(name, old_at, 0, old)[
+                part
+            ]
     return new_block
 
 
@@ -237,7 +221,7 @@ def lengthened(block: Any, slots: int) -> Any:
 
     The header is not changed: the caller writes the number of slots when the new ones are ready.
     """
-    end = block_size(read_header(block.ctypes.data)._asdict() | {"slots": slots})
+    end = block_size(layout.read_header(block.ctypes.data)._asdict() | {"slots": slots})
     whole = block.base
     kept = getattr(whole, "base", None)
     if type(getattr(kept, "obj", kept)) is not mmap.mmap or end > len(whole):
@@ -253,7 +237,7 @@ def aligned(block: Any) -> Any:
 
 
 _integer_at, _real_at = struct.Struct("=q").unpack_from, struct.Struct("=d").unpack_from
-_AT = {name: place[1] for name, place in (HEADER.fields or {}).items()}
+_AT = {name: place[1] for name, place in (layout.HEADER.fields or {}).items()}
 
 
 def _integer(block: Any, field: str) -> int:
@@ -269,7 +253,7 @@ def reals(block: Any, *fields: str) -> list[float]:
 
 def real_of_state(block: Any, kind: Any, field: str) -> float:
     """A floating-point field of the algorithm's own record."""
-    found: float = _real_at(block, STATE_AT + kind.fields[field][1])[0]
+    found: float = _real_at(block, layout.STATE_AT + kind.fields[field][1])[0]
     return found
 
 
@@ -280,7 +264,7 @@ def field_of(block: Any, field: str) -> Any:
 
 def stamp_in(block: Any) -> int:
     """The stamp of the layout in which a block was made (`stamp_of`)."""
-    return _integer(block, "stamp") if len(block) >= TABLES_AT else 0
+    return _integer(block, "stamp") if len(block) >= layout.TABLES_AT else 0
 
 
 def width_in(block: Any) -> int:
@@ -288,11 +272,6 @@ def width_in(block: Any) -> int:
     return _integer(block, "width")
 
 
-def scratch_in(block: Any) -> int:
-    """Bytes of scratch space that a pass over this block may need."""
-    return _integer(block, "scratch")
-
-
 def scratch_for(block: Any) -> Any:
     """Scratch space for passes over this block."""
-    return zeros(scratch_in(block))
+    return zeros(_integer(block, "scratch"))

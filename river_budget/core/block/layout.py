@@ -12,15 +12,26 @@ there. Block, scratch space and every table start at multiples of 64 bytes.
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 from collections import namedtuple
 from typing import Any
 
 import numpy as np
 
-from ..compiling.array_views import carver, f32_matrix, f64, f64_matrix, i32, i64, i64_matrix, intp
+from ..compiling.array_views import (
+    carver,
+    f32_matrix,
+    f64,
+    f64_matrix,
+    i32,
+    i64,
+    i64_matrix,
+    intp,
+    record,
+)
 from ..compiling.model_type import register_attributes, register_constructor
-from ..simd.registers import LANES
+from ..simd.vector_ops import LANES
 
 # These fields set table sizes
 _SIZES = "capacity width slots outputs per_vector factored heavy room desk narrow"
@@ -35,14 +46,7 @@ _REALS = (
     "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature first_target "
     "target_size error_size"
 )
-HEADER = np.dtype(
-    (
-        np.record,
-        [(name, "i8") for name in _INTEGERS.split()]
-        + [("random", "u8")]
-        + [(name, "f8") for name in _REALS.split()],
-    )
-)
+HEADER = record(f"i8 {_INTEGERS}", "u8 random", f"f8 {_REALS}")
 SIZES, DERIVED = tuple(_SIZES.split()), tuple(_DERIVED.split())
 # The header as Python numbers: one struct.unpack reads all fields.
 Header: Any = namedtuple("Header", HEADER.names or ())  # type: ignore[misc]
@@ -62,20 +66,13 @@ header_at = carver(HEADER, 0)
 
 # A node: one stored entry of a sparse vector. It is in the list of its vector and in the column of its
 # feature (core/vectors/sparse_nodes.py). Node 0 means none.
-NODE = np.dtype(
-    (
-        np.record,
-        [
-            ("value", "f8"),
-            ("vector", "u4"),  # unsigned: numba checks a signed index for values below 0
-            ("feature", "i4"),
-            ("after", "i4"),  # the next node of the same vector
-            ("before", "i4"),  # the previous one
-        ],
-    )
+NODE = record(
+    "f8 value",
+    "u4 vector",  # unsigned: numba checks a signed index for values below 0
+    "i4 feature after before",  # after, before: the next and the previous node of the same vector
 )
 # A column: the nodes of a feature, `count` of them from `first` on, in memory for 2^(kind - 1) nodes
-COLUMN = np.dtype((np.record, [("first", "i4"), ("count", "i4"), ("kind", "i4")]))
+COLUMN = record("i4 first count kind")
 NODE_SIZE, COLUMN_SIZE = np.int64(NODE.itemsize), np.int64(COLUMN.itemsize)
 PIECES = 32  # possible sizes of such pieces of memory: 1, 2, 4, .. nodes
 nodes_at, columns_at = carver(NODE), carver(COLUMN)
@@ -114,7 +111,7 @@ SCRATCH_ROWS: dict[str, Any] = {
     "note": (f64, lambda h: (8,)),  # what a pass keeps for the model's next call
     "n_emptied": (i64, lambda h: (8,)),  # [0]: how many features `emptied` lists
     "function_at": (i64, lambda h: (8,)),  # [0]: the address of a user's kernel function
-    # For products with the next examples (core/expansion/products_ahead.py): `coming`, which examples (fields
+    # For products with the next examples (core/expansion/scoring.py): `coming`, which examples (fields
     # in core/block/written_vectors.py); `changes`, the groups of eight vectors written since; the norms of
     # these examples.
     "coming": (i64, lambda h: (8,)),
@@ -144,14 +141,6 @@ def heap_numbers(h: Any) -> Any:
     return search + merging + h.desk
 
 
-def _volume(shape: tuple[Any, ...]) -> Any:
-    """The product of the sizes, which in generated code are machine words instead of numbers."""
-    first, *others = shape
-    for size in others:
-        first = first * size
-    return first
-
-
 def place_of(name: str, block: Any, memory: Any, h: Any) -> tuple[Any, ...]:
     """(address, *shape) of an attribute of the model with this block, scratch space and header."""
     if name == "head":
@@ -165,7 +154,7 @@ def place_of(name: str, block: Any, memory: Any, h: Any) -> tuple[Any, ...]:
     for other, (_, shape) in SCRATCH_ROWS.items():
         if other == name:
             return (place, *shape(h))
-        place = place + 8 * _volume(shape(h))
+        place = place + 8 * math.prod(shape(h))
     return ((place + 63) & -64,)  # the heap
 
 

@@ -6,14 +6,31 @@ and without prefetching the processor waits for one cache miss after the other.
 
 from __future__ import annotations
 
-from ..compiling.array_views import address_of
+from llvmlite import ir
+from numba.core import types
+
+from ..compiling.array_views import address_of, compiled_as
 from ..compiling.jit import compiled
-from ..simd.prefetch import prefetch
 from .layout import COLUMN_SIZE, NODE_SIZE
 
 CACHE_LINE_BYTES = 64  # on most processors
 # Nodes of a column that are prefetched; the following ones the processor prefetches itself
 PREFETCHED_NODES = 32
+
+
+def prefetch(address):
+    """Prefetch the cache line at this address."""
+
+
+@compiled_as(prefetch, types.none, types.Integer)
+def _prefetch(context, builder, signature, args):
+    octets, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [octets, number, number, number])
+    intrinsic = builder.module.declare_intrinsic("llvm.prefetch", [octets], kind)
+    to_be_read, often, data = number(0), number(3), number(1)
+    place = builder.inttoptr(args[0], octets)
+    builder.call(intrinsic, [place, to_be_read, often, data])
+    return context.get_dummy_value()
 
 
 @compiled(always_inlined=True)

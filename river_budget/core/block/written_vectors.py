@@ -1,12 +1,12 @@
 """Record which vectors were written since products with the next examples were computed.
 
-core/expansion/products_ahead.py computes the products of these vectors again.
+core/expansion/scoring.py computes the products of these vectors again.
 """
 
 from __future__ import annotations
 
 from ..compiling.jit import compiled
-from ..simd.registers import LANES
+from ..simd.vector_ops import LANES
 from .layout import CHANGES
 
 # Fields of `model.coming`. Products are known for the examples from FIRST to UNTIL; the features of

@@ -19,27 +19,21 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import MATRIX, MODEL, NOTHING, WHOLE
 from ..compiling.needs import Need
-from .float32_estimates import (
-    BEND,
-    LOSS,
-    MN,
-    NN,
-    PLACE,
-    REACH_ABOVE,
-    REACH_BELOW,
-    REACHED,
-    SLOPE,
-    K,
-    S,
-)
 
 # The search for h ends with a step below SHORTEST_STEP, or when the quadratic convergence of Newton's method makes the
 # next one shorter than about NEGLIGIBLE_STEP
 SHORTEST_STEP, NEGLIGIBLE_STEP = 1e-8, 1e-11
 ROUNDING = 1.0 + 1e-12  # two degradations whose ratio is below it are equal up to rounding
 LEAST_GAIN = 1e-3  # a search ends if a step would gain less than this share of the degradation
+REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # bounds of h: how far beyond the two vectors z may lie
 NEAR = 1e-3  # 1 - exp(-y) is computed by its series for |y| below it
 NEWTON_STEPS, HALVED_STEPS = 12, 60  # the largest numbers of steps, without and with halving
+
+# The rows of a search, with a column for each partner j of vector m: s, nn, mn, an h near the best (PLACE), and a
+# lower bound of the degradation (LOSS). The rows from ROUGH on are first memory for the estimates in float32; then,
+# for partners evaluated exactly, they hold the three results of `degradation_at` at h, and k.
+S, NN, MN, PLACE, LOSS, ROUGH = range(6)
+REACHED, SLOPE, BEND, K = ROUGH, ROUGH + 1, ROUGH + 2, ROUGH + 3
 
 
 @compiled

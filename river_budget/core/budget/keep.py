@@ -21,9 +21,9 @@ from ..examples.call import model_of
 from ..expansion.kernel_rows import along_row, row_of_vector, self_kernel
 from ..expansion.support import add_to, append_slot, lightest, weight_of
 from ..vectors.stored import has_distance_table, write_vector
-from .long_vectors import add_distance_row
+from .long_vectors import fill_distance_table
 from .merge import merge
-from .newcomer import NO, YES, no_newcomer, remove_with_newcomer, unwritten_place, write_newcomer
+from .newcomer import NO, YES, no_newcomer, remove_with_newcomer, unwritten_place
 from .projection import add_or_project, cheapest, project_out
 from .removal import REMOVALS, chosen_for_removal
 
@@ -71,7 +71,7 @@ def keep_budget(model, exact, strategy, newcomer):
     head, change = model.head, 0.0
     head.cost = 0.0
     if has_distance_table(model):
-        add_distance_row(model, newcomer[0], newcomer[2])
+        fill_distance_table(model, newcomer[0], newcomer[2])
     while head.count > head.budget:
         if strategy == REMOVE:
             p = chosen_for_removal(model, newcomer)
@@ -82,7 +82,8 @@ def keep_budget(model, exact, strategy, newcomer):
         else:
             change += merge(model, exact, strategy, newcomer)
         newcomer = no_newcomer(model)
-    write_newcomer(model, newcomer)
+    if newcomer[1] == NO:  # its vector is not written yet
+        write_vector(model, newcomer[0], newcomer[2])
     return head.scale * (head.scale * change if exact else change)
 
 

@@ -33,18 +33,16 @@ from ..expansion.kernel_rows import along_row, distances_into, norm_of
 from ..expansion.support import make_newest, remove, write_into_freed_slot
 from ..simd.exponential import exp_of
 from ..simd.vector_ops import dot
-from ..vectors.multiples import add_example, add_vector, can_be_multiplied, multiply_vector
+from ..vectors.multiples import SMALLEST_MULTIPLIER, add_example, add_vector
 from ..vectors.stored import (
     distances_are_kept,
-    has_distance_table,
     keep_distances,
     read_vector,
     request_distance_table,
     side_by_side,
     write_vector,
 )
-from .merged_vector import NEGLIGIBLE, combination, first_of, merge_own_rows, sort_places
-from .several import inner_term
+from .several import NEGLIGIBLE, combination, first_of, inner_term, merge_own_rows, sort_places
 
 # A merge adds its other members to one with LONG numbers and LONGER_BY times theirs, or to one with SURELY_LONG
 LONG, LONGER_BY, SURELY_LONG = 320, 20, 1024
@@ -58,19 +56,12 @@ LARGEST_LENGTH = 100.0  # gamma times a norm: with larger ones the formulas woul
 RECOMPUTED_EVERY = 2**14
 
 
-@compiled(always_inlined=True)
-def add_distance_row(model, newest, x):
-    """In models with a table of distances: write the row of the newest vector, x, whose kernel row is in model.row.
+@shared(Need.HEAVY, NOTHING, MODEL, WHOLE, EXAMPLE)
+def fill_distance_table(model, newest, x):
+    """Write the row of the newest vector, x, from the logarithms of its kernel values; first all others in a new table.
 
     newest < 0: there is no newcomer.
     """
-    if has_distance_table(model):
-        fill_distance_table(model, newest, x)
-
-
-@shared(Need.HEAVY, NOTHING, MODEL, WHOLE, EXAMPLE)
-def fill_distance_table(model, newest, x):
-    """Write the row of the newest vector from the logarithms of its kernel values; first all others in a new table."""
     if not distances_are_kept(model):
         keep_distances(model)
         for j in range(model.head.count):
@@ -130,10 +121,18 @@ def merge_long(model, members, shares, s, a_z, unwritten, x, cursors, places, po
     longest = longest_member(model, members, shares, unwritten) if exact else NO_VECTOR
     place = first_of(members) if longest == NO_VECTOR else members[longest]
     gain = write_distances_of_merged(model, members, shares, s, a_z, place)
-    model.strains[place] = strain = strain_of_merged(model, members, shares)
+    strain = 0.0
+    for i in range(members.shape[0]):
+        strain += abs(shares[i]) * model.strains[members[i]]
+    model.strains[place] = strain = max(strain, 1.0)
     merge_own_rows(model, members, shares, s, place)
     if longest == NO_VECTOR:
-        write_merged_anew(model, members, shares, place, unwritten, x, cursors, places, points)
+        n, unwritten = side_by_side(model, members, unwritten, x, cursors, places, points)
+        z, norm = combination(model, i64(address_of(places), n), points, shares)
+        # the others go first, as z may need the memory that they hold
+        remove_others(model, members, place, unwritten, x)
+        write_vector(model, place, z)
+        model.norms[place] = norm
     else:
         add_to_longest(model, members, longest, shares, s, unwritten, x)
         place = remove_others(model, members, place, unwritten, x)
@@ -175,18 +174,9 @@ def longest_member(model, members, shares, unwritten):
         and lengths[n] >= LONG
         and (lengths[n] >= SURELY_LONG or lengths[n] >= LONGER_BY * others)
         and 0.0 <= share <= LARGEST_SHARE
-        and can_be_multiplied(model, n, share)
+        and SMALLEST_MULTIPLIER <= share * model.multipliers[n] <= 1.0 / SMALLEST_MULTIPLIER
     )
     return longest if fits else NO_VECTOR
-
-
-@compiled
-def strain_of_merged(model, members, shares):
-    """The strain of z: the factor, at least 1, by which merges may have multiplied rounding errors."""
-    strain = 0.0
-    for i in range(members.shape[0]):
-        strain += abs(shares[i]) * model.strains[members[i]]
-    return max(strain, 1.0)
 
 
 @compiled
@@ -217,25 +207,13 @@ def write_distances_of_merged(model, members, shares, s, a_z, place):
 
 
 @compiled
-def write_merged_anew(model, members, shares, place, unwritten, x, cursors, places, points):
-    """Compute all numbers of z, remove the other members, and write z to the slot `place`."""
-    n, unwritten = side_by_side(model, members, unwritten, x, cursors, places, points)
-    z, norm = combination(model, i64(address_of(places), n), points, shares)
-    remove_others(
-        model, members, place, unwritten, x
-    )  # first, as z may need the memory that they hold
-    write_vector(model, place, z)
-    model.norms[place] = norm
-
-
-@compiled
 def add_to_longest(model, members, longest, shares, s, unwritten, x):
     """Turn the longest member, n, into z = q x_n + sum_i p_i x_i by adding the others to it."""
     n, norms = members[longest], model.norms
     norm = -inner_term(shares, s) / model.head.gamma
     for i in range(members.shape[0]):
         norm += shares[i] * norms[members[i]]
-    multiply_vector(model, n, shares[longest])
+    model.multipliers[n] *= shares[longest]
     for i in range(members.shape[0]):
         m, p = members[i], shares[i]
         if i != longest and p * p * norms[m] > NEGLIGIBLE * norm:

@@ -23,26 +23,37 @@ from ..compiling.jit import compiled
 from ..compiling.model_type import MATRIX, NUMBERS, REAL
 from ..compiling.needs import Need
 from ..examples.present_features import ZERO, present
-from ..expansion.distances import distances_by_differences
-from ..expansion.kernel_rows import along_row, rbf_from_distances_into, rbf_into
+from ..expansion.kernel_rows import (
+    along_row,
+    rbf_from_distances_into,
+    rbf_into,
+)
 from ..expansion.support import lightest
 from ..simd.exponential import exp_of
 from ..simd.vector_ops import dot
-from ..vectors.stored import distances_are_kept, dot_products, side_by_side
-from .float32_estimates import NN, S, new_search, search_width
+from ..vectors.stored import (
+    distances_are_kept,
+    distances_by_differences,
+    dot_products,
+    side_by_side,
+)
+from .degradation import NN, S
 from .long_vectors import kept_distances_between, merge_long, request_table_if_long
-from .merged_vector import combination, first_of, merge_own_rows, replace
 from .newcomer import unwritten_place
-from .partner_search import EQ21, best_partners, place_of_pair
+from .partner_search import EQ21, best_partners, place_of_pair, search_width
 from .several import (
     CASCADE,
     ascend,
     cascade,
+    combination,
+    combine,
     distance_to,
+    first_of,
     inner,
     inner_term,
     member_distances,
-    merge_pair,
+    merge_own_rows,
+    replace,
 )
 
 MANY = int(Strategy.MANY)
@@ -60,7 +71,8 @@ def merge(model, exact, strategy, newcomer):
     Returns the change of |w|^2 if `exact`, otherwise a bound of the growth of |w|, both without the scale.
     Overwrites all scratch space.
     """
-    search, group = new_search(model), new_group(model)
+    search = f64_matrix(model.heap, SEARCH_ROWS, search_width(model))
+    group = new_group(model)
     best_partners(model, lightest(model, search[NN]), newcomer, search, group.members)
     n_features, unwritten = read_members(model, strategy, newcomer, search, group)
     loss = max(place_merged(model, strategy, search, group), 0.0)
@@ -115,7 +127,10 @@ def place_merged(model, strategy, search, group):
         ascend(a, s, shares, a_z, group.room)
     else:
         place, loss = place_of_pair(model, search, group.members)
-        merge_pair(a, s, place, shares, a_z)
+        for i in range(2, shares.shape[0]):
+            shares[i] = 0.0
+        shares[0], shares[1] = place, 1.0 - place
+        combine(place, s[0, 1], a[0], a[1], a_z)
         if strategy == MANY:
             cascade(a, s, shares, a_z)
     if strategy == MANY:
@@ -167,29 +182,23 @@ def gain_by_merging(model, first, places, points, members, shares, s, a_z):
     members: log k(z, .) = sum_i share_i log k(x_i, .) + inner term.
     """
     n, m = padded_count(model), members.shape[0]
-    z_row, row = model.buffer, model.row
+    z_row, row, gamma = model.buffer, model.row, model.head.gamma
     constant = inner_term(shares, s)
     for j in range(n):
         row[j] = exp_of(-first[j])
         z_row[j] = constant - shares[0] * first[j]
     gain = -along_row(model, row, members[0])
     for i in range(1, m):
-        dot_products(model, present(places, points[i], places.shape[0]), row, n)
-        gain -= gain_of_member(model, places, points[i], row, members[i], shares[i], z_row)
+        x, norm = present(places, points[i], places.shape[0]), model.norms[members[i]]
+        if cancels(model, norm):
+            distances_by_differences(model, x, row, n)
+            rbf_from_distances_into(row, gamma, shares[i], z_row, n)
+        else:
+            dot_products(model, x, row, n)
+            rbf_into(row, model.norms, norm, gamma, shares[i], z_row, n)
+        gain -= along_row(model, row, members[i])
     for j in range(n):
         z_row[j] = exp_of(min(z_row[j], 0.0))
     for r in range(a_z.shape[0]):
         gain += a_z[r] * dot(z_row, model.coefficients[r], n)
     return gain
-
-
-@compiled
-def gain_of_member(model, places, x_p, row, p, share, z_row):
-    """a_p . f(x_p) from the inner products of x_p in `row`. Adds share times the logarithms of its kernel row to z_row."""
-    n, gamma = padded_count(model), model.head.gamma
-    if cancels(model, model.norms[p]):
-        distances_by_differences(model, present(places, x_p, places.shape[0]), row, n)
-        rbf_from_distances_into(row, gamma, share, z_row, n)
-    else:
-        rbf_into(row, model.norms, model.norms[p], gamma, share, z_row, n)
-    return along_row(model, row, p)

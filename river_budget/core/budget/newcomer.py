@@ -13,10 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiling.jit import compiled
-from ..examples.present_features import NO_VECTOR, empty_example
+from ..examples.present_features import NO_VECTOR, ZERO, present
 from ..expansion.kernel_rows import row_of_vector, self_kernel
 from ..expansion.support import remove, write_into_freed_slot
-from ..vectors.stored import write_vector
 
 YES, NO = np.int64(1), np.int64(0)
 
@@ -24,7 +23,7 @@ YES, NO = np.int64(1), np.int64(0)
 @compiled(always_inlined=True)
 def no_newcomer(model):
     """The tuple for no newcomer: all vectors are from earlier rounds."""
-    return NO_VECTOR, YES, empty_example(model)
+    return NO_VECTOR, YES, present(model.nonzero, model.x, ZERO)
 
 
 @compiled(always_inlined=True)
@@ -56,10 +55,3 @@ def remove_with_newcomer(model, p, unwritten, x):
         write_into_freed_slot(model, x, p)
     else:
         remove(model, p)
-
-
-@compiled(always_inlined=True)
-def write_newcomer(model, newcomer):
-    """Write the newcomer's vector to its slot, if that has not happened yet."""
-    if newcomer[1] == NO:
-        write_vector(model, newcomer[0], newcomer[2])

@@ -74,18 +74,6 @@ def extend_factor(model, coefficients, residual, last):
 
 
 @compiled
-def inverse_column(model, p, column):
-    """column = K^-1 e_p"""
-    factor, n = model.factor, model.head.count
-    for j in range(n):
-        column[j] = 0.0
-    for i in range(p, n):
-        w = factor[i]
-        for j in range(i + 1):
-            column[j] += w[p] * w[j]
-
-
-@compiled
 def remove_with_factor(model, p):
     """Remove vector p from support and factor.
 
@@ -110,9 +98,14 @@ def remove_with_factor(model, p):
 @compiled
 def project_out(model, p):
     """Replace vector p by its projection on the others. Returns its squared distance to them."""
-    n = model.head.count
-    column = f64(model.heap, n)
-    inverse_column(model, p, column)
+    factor, n = model.factor, model.head.count
+    column = f64(model.heap, n)  # K^-1 e_p
+    for j in range(n):
+        column[j] = 0.0
+    for i in range(p, n):
+        w = factor[i]
+        for j in range(i + 1):
+            column[j] += w[p] * w[j]
     distance = 1.0 / column[p]
     for r in range(model.coefficients.shape[0]):
         coefficients = model.coefficients[r]

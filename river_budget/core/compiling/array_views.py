@@ -7,39 +7,33 @@ uses in compiled code. (numba would compile an `overload` again for every use.)
 from __future__ import annotations
 
 import ctypes
+import inspect
 import math
 from typing import Any
 
 import numba
 import numpy as np
 from numba.core import cgutils, types
-from numba.extending import (
-    lower_builtin,
-    type_callable,
-)
+from numba.extending import lower_builtin, type_callable
 from numba.np import arrayobj
+
+POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
     """Decorator: register the decorated generator of instructions as the compiled form of `function`.
 
-    `result` is the type of the result, or a function from the types of the arguments to this type. There may
-    be up to seven arguments.
+    `result` is the type of the result, or a function from the types of the arguments to this type or to a signature.
     """
-    find = (lambda *kinds: result) if isinstance(result, types.Type) else result
-    typers = (
-        lambda: find(),
-        lambda a: find(a),
-        lambda a, b: find(a, b),
-        lambda a, b, c: find(a, b, c),
-        lambda a, b, c, d: find(a, b, c, d),
-        lambda a, b, c, d, e: find(a, b, c, d, e),
-        lambda a, b, c, d, e, f: find(a, b, c, d, e, f),
-        lambda a, b, c, d, e, f, g: find(a, b, c, d, e, f, g),
-    )
+
+    def find(*kinds: Any) -> Any:
+        return result if isinstance(result, types.Type) else result(*kinds)
+
+    places = [inspect.Parameter(f"_{i}", POSITIONAL) for i in range(len(arguments))]
+    find.__signature__ = inspect.Signature(places)  # type: ignore[attr-defined]
 
     def decorate(generate: Any) -> Any:
-        type_callable(function)(lambda context: typers[len(arguments)])
+        type_callable(function)(lambda context: find)
         lower_builtin(function, *arguments)(generate)
         return generate
 
@@ -73,6 +67,12 @@ def carve(context: Any, builder: Any, kind: Any, address: Any, shape: Any) -> An
         parent=None,
     )
     return result._getvalue()
+
+
+def record(*fields: str) -> Any:
+    """The type of a record: each argument names a type, as "f8", and the fields that have it, in their order."""
+    pairs = [(name, kind) for kind, *names in map(str.split, fields) for name in names]
+    return np.dtype((np.record, pairs))
 
 
 def carver(dtype: Any, ndim: int = 1) -> Any:

@@ -10,14 +10,12 @@ function. model/calls/calls.py compiles the functions that a pass may need befor
 from __future__ import annotations
 
 import ctypes
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numba
 from llvmlite import binding, ir
 from numba.core import types
-from numba.extending import lower_builtin, type_callable
 
 from .array_views import compiled_as
 from .jit import IN_ALL, compiled
@@ -61,15 +59,7 @@ def _register_call(function: Any, name: str, signature: Any) -> None:
     """Register how compiled code calls a shared function: through the address in its cell."""
     result, arguments = signature.return_type, signature.args
 
-    @type_callable(function)
-    def find_type(context):
-        def find(*given):
-            return signature
-
-        find.__signature__ = inspect.signature(function)
-        return find
-
-    @lower_builtin(function, *arguments)
+    @compiled_as(function, lambda *given: signature, *arguments)
     def generate(context, builder, given, args):
         address = builder.load(_cell(context, builder, name))
         if PLAIN:

@@ -97,18 +97,11 @@ def _dispatcher(function: Any, options: dict[str, Any], apart: bool) -> Any:
         options = options | {"pipeline_class": LinkableCompiler if linked else Compiler}
     dispatcher: Any = numba.njit(**options)(function)
     if "cache" in options and hasattr(dispatcher, "_cache"):  # absent with NUMBA_DISABLE_JIT
-        _name_entries(dispatcher._cache)
+        cache = dispatcher._cache  # the names of its entries get the hash of core
+        name = f"{cache._cache_file._index_name.removesuffix('.nbi')}-{_STAMP}"
+        cache._cache_file = CacheFile(
+            cache_path=cache._cache_path, filename_base=name, source_stamp=_STAMP
+        )
         if linked:
             dispatcher._cache._impl = Cached(function)
     return dispatcher
-
-
-def _name_entries(cache: Any) -> None:
-    """Put the hash of core into the names of a function's cache entries.
-
-    Modifies `cache`, which is private to numba.
-    """
-    name = cache._cache_file._index_name.removesuffix(".nbi")
-    cache._cache_file = CacheFile(
-        cache_path=cache._cache_path, filename_base=f"{name}-{_STAMP}", source_stamp=_STAMP
-    )

@@ -29,16 +29,12 @@ class Wrapper:
         return getattr(self._inner, name)
 
 
-def _ignore_environment(*given: Any) -> None:
-    """Stub for numba's `set_env`: nothing is compiled at this point."""
-
-
 class LinkableLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
     """A numba code library that keeps a function as bitcode and generates no machine code for it."""
 
     @property
     def codegen(self) -> Any:
-        return Wrapper(self._codegen, set_env=_ignore_environment)
+        return Wrapper(self._codegen, set_env=lambda *given: None)  # nothing is compiled yet
 
     def _optimize_functions(self, module: Any) -> None:
         """Run only the optimisation passes that make functions small, as each caller links a copy."""

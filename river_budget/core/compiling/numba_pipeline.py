@@ -4,7 +4,7 @@ A pass consists of hundreds of functions, and numba takes each through some thir
 Five changes make a first call faster, and one makes the result faster:
 
 - The signature that an operation has for given argument types is looked up once per process, not once per
-  function. `min`, `max` and others have instructions of our own (core/compiling/operations.py).
+  function. `min`, `max` and others have instructions of our own (core/compiling/numba_pipeline.py).
 - References to arrays are not counted, as no function of this package allocates one. The result is faster, too.
 - Sizes of types and the list of steps are found once per process, and steps run without numba's events.
 - Steps for language constructs that no function of this package contains are left out (`LEFT_OUT`).
@@ -22,13 +22,15 @@ core/compiling/jit.py does without this module.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from numba.core import compiler, compiler_machinery, lowering, typed_passes, types, untyped_passes
+from numba.core.typing.templates import signature
+from numba.extending import lower_builtin
 
 from .linking import LinkableLibrary, Wrapper
-from .operations import own_form, without_literals
 
 PACKAGE = __name__.removesuffix("core.compiling.numba_pipeline")
 # LLVM uses 256 bits on some processors that have 512
@@ -159,13 +161,10 @@ class Lower(lowering.Lower):  # type: ignore[misc]
         """
         counting = self.context.enable_nrt
         if of_the_package(self.func_ir.func_id):
-            self._count_nothing()
+            # nor are new operations searched for, as numba has just done so
+            self.context.enable_nrt, self.context.refresh = False, lambda: None
         super().lower()
         self.context.enable_nrt = counting
-
-    def _count_nothing(self) -> None:
-        """Count no references from here on, and search for no new operations, as numba has just done so."""
-        self.context.enable_nrt, self.context.refresh = False, lambda: None
 
     def setup_function(self, described: Any) -> None:
         super().setup_function(described)
@@ -247,3 +246,82 @@ class LinkableCompiler(Compiler):
         state = self.state
         state.library = LinkableLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         return super().define_pipelines()
+
+
+# operations for which numba would compile a function for each type: instructions of our own instead. numba compiles
+# `min`, `max`, `int` and indexing of tuples to machine code, which never runs, as LLVM inlines the operation into its
+# callers: 25 ms for each combination of argument types
+
+
+def _least_or_greatest(comparison: Any) -> Any:
+    """A stand-in for numba's `min` or `max` of two numbers of one type, with the same instructions."""
+
+    def chosen(a: Any, b: Any) -> Any:
+        return b if comparison(b, a) else a
+
+    @lower_builtin(chosen, types.Any, types.Any)
+    def generate(context, builder, sig, args):
+        kind, (a, b) = sig.return_type, args
+        compare = context.get_function(comparison, signature(types.boolean, kind, kind))
+        return builder.select(compare(builder, (b, a)), b, a)
+
+    return chosen
+
+
+def _whole(number: Any) -> Any:
+    """A stand-in for `int` of a floating-point number."""
+    return int(number)
+
+
+@lower_builtin(_whole, types.Float)
+def _generate_whole(context, builder, sig, args):
+    return context.cast(builder, args[0], sig.args[0], sig.return_type)
+
+
+def _item(items: Any, place: Any) -> Any:
+    """A stand-in for an item of a tuple, at a place that is a literal."""
+    return items[place]
+
+
+@lower_builtin(_item, types.BaseTuple, types.IntegerLiteral)
+def _generate_item(context, builder, sig, args):
+    items, place = sig.args
+    return builder.extract_value(args[0], place.literal_value % len(items))
+
+
+_OF_TWO = {min: _least_or_greatest(operator.lt), max: _least_or_greatest(operator.gt)}
+_ARITHMETIC = {
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod),
+    *(operator.iadd, operator.isub, operator.imul, operator.and_, operator.or_, operator.xor),
+    *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),
+    *(operator.lshift, operator.rshift),
+}
+
+
+def own_form(operation: Any, args: Any) -> Any:
+    """(the signature of an operation for these types, our stand-in for it), or None to use numba's own."""
+    key, kinds = operation.typing_key, [types.unliteral(kind) for kind in args]
+    if key in _OF_TWO and len(kinds) == 2 and kinds[0] == kinds[1] and _is_number(kinds[0]):
+        return signature(kinds[0], *kinds), _OF_TWO[key]
+    if key is int and len(kinds) == 1 and isinstance(kinds[0], types.Float):
+        return signature(types.intp, *kinds), _whole
+    if key is operator.getitem and _is_item(*args):
+        return signature(args[0].types[args[1].literal_value], *args), _item
+    return None
+
+
+def _is_number(kind: Any) -> bool:
+    return isinstance(kind, types.Integer | types.Float)
+
+
+def _is_item(items: Any, place: Any) -> bool:
+    """Whether this is a tuple, and a place in it that is a literal."""
+    literal = isinstance(items, types.BaseTuple) and isinstance(place, types.IntegerLiteral)
+    return literal and -len(items) <= place.literal_value < len(items)
+
+
+def without_literals(operation: Any, args: Any) -> tuple[Any, ...]:
+    """The types of arguments, where literals get their general type if numba tries that first anyway."""
+    kinds = tuple(types.unliteral(kind) for kind in args)
+    wide = operation.typing_key in _ARITHMETIC and all(_is_number(kind) for kind in kinds)
+    return kinds if wide and any(kind in kinds for kind in args) else tuple(args)

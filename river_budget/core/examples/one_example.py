@@ -18,26 +18,10 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import FLAG, WHOLE
 from ..compiling.needs import Need
+from . import python_objects as python
 from .call import BLOCK, KEYS, N_WORDS, OUTPUTS, PLACES, SCORES, SCRATCH, STARTS, TARGETS, WEIGHTS
-from .dict_reader import read_example, release_new_names, tie_of
-from .dict_reader_state import entry_at
+from .dict_reader import entry_at, read_example, release_new_names, tie_of
 from .present_features import ZERO
-from .python_objects import (
-    address_value,
-    clear_error,
-    dict_remove,
-    dict_set,
-    error_set,
-    float_new,
-    float_value,
-    hold,
-    int_new,
-    leave_lock,
-    list_new,
-    list_set,
-    release,
-    take_lock,
-)
 
 NEED_NO_PLACES = 2  # names of a model that finds them by their keys
 PREPARED_FLOATS = 64  # floats for which Python's free list is filled before an example is learned
@@ -49,7 +33,7 @@ def score(this, x):
 
     `this`: the record's address, an int.
     """
-    at = address_value(this)
+    at = python.address_value(this)
     entry = entry_at(at)
     if not may_be_used(entry, entry.scoring):
         return none(entry)
@@ -57,7 +41,7 @@ def score(this, x):
     call = read_example(entry, at, x)
     if call != 0 and run_pass(entry, entry.scoring, call):
         outputs = i64(call, N_WORDS)[OUTPUTS]
-        answer = fill_with_scores(list_new(outputs), call, outputs)
+        answer = fill_with_scores(python.list_new(outputs), call, outputs)
     else:
         answer = none(entry)
     release_new_names(entry)
@@ -72,7 +56,7 @@ def learn(this, given, count):
     Returns True, or with a fourth argument the scores before learning; None if Python has to read the
     example.
     """
-    at = address_value(this)
+    at = python.address_value(this)
     entry = entry_at(at)
     if count < 3 or not may_be_used(entry, entry.learning):
         return none(entry)
@@ -99,7 +83,7 @@ def may_be_used(entry, function):
 @compiled(always_inlined=True)
 def none(entry):
     """None, as a new reference."""
-    hold(entry.nothing)
+    python.hold(entry.nothing)
     return entry.nothing
 
 
@@ -108,11 +92,11 @@ def fill_with_scores(found, call_at, outputs):
     """Write the scores of a call into a list and return it; 0, with an error set, if there is no memory."""
     scores = f64(i64(call_at, N_WORDS)[SCORES], outputs)
     for i in range(outputs if found != 0 else 0):
-        number = float_new(scores[i])
+        number = python.float_new(scores[i])
         if number == 0:
-            release(found)
+            python.release(found)
             return ZERO
-        list_set(found, i, number)
+        python.list_set(found, i, number)
     return found
 
 
@@ -122,15 +106,15 @@ def room_for_scores(entry, outputs):
 
     First creates floats and releases them again: Python keeps their memory on a free list, for the scores.
     """
-    found = list_new(outputs)
+    found = python.list_new(outputs)
     for i in range(min(outputs, PREPARED_FLOATS) if found != 0 else 0):
-        number = float_new(0.0)
+        number = python.float_new(0.0)
         if number == 0:
-            release(found)
+            python.release(found)
             return ZERO
-        list_set(found, i, number)
+        python.list_set(found, i, number)
     for i in range(outputs if found != 0 else 0):
-        list_set(found, i, none(entry))
+        python.list_set(found, i, none(entry))
     return found
 
 
@@ -156,9 +140,9 @@ def run_pass(entry, function, call):
     """Run a pass over the example. Returns whether it was processed. Releases the GIL if the model is large."""
     if entry.large == 0:
         return call_pass(function, call) != 0
-    thread = leave_lock()
+    thread = python.leave_lock()
     rows = call_pass(function, call)
-    take_lock(thread)
+    python.take_lock(thread)
     return rows != 0
 
 
@@ -169,8 +153,9 @@ def learn_prepared(entry, at, call_at, target, weight, wants_scores):
     Returns True or its scores, None if Python has to learn it, or 0 with an error set.
     """
     call = i64(call_at, N_WORDS)
-    f64(call[TARGETS], 1)[0], f64(call[WEIGHTS], 1)[0] = float_value(target), float_value(weight)
-    if error_set() != 0:
+    f64(call[TARGETS], 1)[0] = python.float_value(target)
+    f64(call[WEIGHTS], 1)[0] = python.float_value(weight)
+    if python.error_set() != 0:
         return ZERO
     whole = call_at == entry.row
     if not whole and needs_python(entry, call):
@@ -181,14 +166,14 @@ def learn_prepared(entry, at, call_at, target, weight, wants_scores):
         if scores == 0:
             return ZERO
     else:
-        hold(scores)
+        python.hold(scores)
     if whole or entry.fixed:
         found = run_pass(entry, entry.learning, call_at)
     else:
         found = learn_with_new_names(at, call_at)
     if not found:
-        release(scores)
-        return ZERO if error_set() != 0 else none(entry)
+        python.release(scores)
+        return ZERO if python.error_set() != 0 else none(entry)
     return fill_with_scores(scores, call_at, call[OUTPUTS]) if wants_scores else scores
 
 
@@ -236,8 +221,9 @@ def assign_places(entry, at, call, model):
             places[i] = np.int64(vacant[offered])
             model.keys[places[i]] = keys[i]
             model.ties[places[i]] = tie_of(entry, at, strangers[offered])
-            if error_set() != 0 or not register(entry, strangers[offered], places[i]):
-                remove_names(entry, strangers[:offered])
+            if python.error_set() != 0 or not register(entry, strangers[offered], places[i]):
+                for k in range(offered):  # needs no memory, and leaves the error as it is
+                    python.dict_remove(entry.places, strangers[k])
                 return False
             offered += 1
     return True
@@ -253,19 +239,12 @@ def last_vacant(entry):
 @compiled
 def register(entry, name, place):
     """Enter a name into the dict of places; False, with an error set, if there is no memory."""
-    number = int_new(place)
+    number = python.int_new(place)
     if number == 0:
         return False
-    failed = dict_set(entry.places, name, number)
-    release(number)
+    failed = python.dict_set(entry.places, name, number)
+    python.release(number)
     return failed == 0
-
-
-@compiled
-def remove_names(entry, names):
-    """Remove names from the dict of places, which needs no memory. Leaves an error that is set as it is."""
-    for i in range(names.shape[0]):
-        dict_remove(entry.places, names[i])
 
 
 @compiled(always_inlined=True)
@@ -288,9 +267,9 @@ def keep_used_names(entry, model):
 @compiled
 def remove_name(entry, name):
     """Remove a name from the dict of places; False if that failed."""
-    if dict_remove(entry.places, name) == 0:
+    if python.dict_remove(entry.places, name) == 0:
         return True
-    clear_error()
+    python.clear_error()
     return False
 
 

@@ -22,8 +22,7 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import CALL, EXAMPLE, MODEL, WHOLE, WHOLES
 from ..compiling.needs import Need
-from ..simd.registers import LANES
-from ..simd.vector_ops import append_nonzero
+from ..simd.vector_ops import LANES, append_nonzero
 from .call import (
     AT_ONCE,
     DESK,
@@ -105,18 +104,13 @@ def present(places, values, n):
 
 @compiled(always_inlined=True)
 def write_whole(x, whole):
-    """Write x as a dense row, zeros included. Overwrites `whole`."""
+    """Write x as a dense row of the features that the model knows, zeros included. Overwrites `whole`."""
     places, values = places_of(x), values_of(x)
     for f in range(whole.shape[0]):
         whole[f] = 0.0
     for i in range(places.shape[0]):
-        whole[places[i]] = values[i]
-
-
-@compiled(always_inlined=True)
-def empty_example(model):
-    """An empty example, as placeholder."""
-    return present(model.nonzero, model.x, ZERO)
+        if places[i] >= 0:
+            whole[places[i]] = values[i]
 
 
 @compiled(always_inlined=True)
@@ -175,26 +169,20 @@ def gather(call):
 
 @compiled(always_inlined=True)
 def all_whole(model, stream, call, first, last):
-    """Whether all these rows can be used without a copy: no zeros, and places in the order of the keys."""
-    if model.head.custom == 0 and not is_whole(model, row_of(stream[0], first)):
+    """Whether all these rows can be used without a copy: no zeros, and places in the order of the keys; or any rows, for
+    a user's kernel function."""
+    head, row, n = model.head, row_of(stream[0], first), 0
+    if head.custom != 0:
+        return True
+    while n < row.shape[0] and row[n] != 0.0:
+        n += 1
+    if n < row.shape[0] or head.shuffled != 0:
         return False
     width, zeros = call[WIDTH], 0
     numbers = f64(call[ROWS] + 8 * width * first, width * (last - first))
     for i in range(numbers.shape[0]):
         zeros += numbers[i] == 0.0
-    return zeros == 0 or model.head.custom != 0
-
-
-@compiled(always_inlined=True)
-def is_whole(model, row):
-    """Whether a row has no zeros and its places are in the order of the keys.
-
-    For a user's kernel function every row counts as whole.
-    """
-    n = row.shape[0] if model.head.custom else 0
-    while n < row.shape[0] and row[n] != 0.0:
-        n += 1
-    return n == row.shape[0] and (model.head.shuffled == 0 or model.head.custom != 0)
+    return zeros == 0
 
 
 @compiled(always_inlined=True)

@@ -15,21 +15,20 @@ import math
 
 from ..compiling.array_views import f64, f64_matrix, i64
 from ..compiling.jit import compiled
-from .dict_reader import NOT_READABLE, is_among, number_of, place_of
-from .dict_reader_state import KEY, N_DICTS, POSITION, VALUE, entry_at
+from . import python_objects as python
+from .dict_reader import (
+    KEY,
+    N_DICTS,
+    NOT_READABLE,
+    POSITION,
+    VALUE,
+    entry_at,
+    is_among,
+    number_of,
+    place_of,
+)
 from .one_example import none
 from .present_features import NO_PLACE, ZERO
-from .python_objects import (
-    address_value,
-    dict_copy,
-    dict_next,
-    dict_set,
-    dict_size,
-    float_new,
-    hold,
-    release,
-    type_of,
-)
 
 CENTERING, STANDARDISING, RANGES = 0, 1, 2  # what a scaler does
 N_STATISTICS = 3  # per feature: count, mean and variance; or least, largest and an unused one
@@ -41,15 +40,15 @@ def learn_scales(this, x):
 
     `this`: the record's address, an int.
     """
-    at = address_value(this)
+    at = python.address_value(this)
     entry = entry_at(at)
-    if not is_among(type_of(x), entry.dicts, N_DICTS):
+    if not is_among(python.type_of(x), entry.dicts, N_DICTS):
         return none(entry)
-    n = dict_size(x)
+    n = python.dict_size(x)
     if n > entry.columns or not read_known(entry, at, x, n):
         return none(entry)
     update_statistics(entry, n)
-    hold(entry.true)
+    python.hold(entry.true)
     return entry.true
 
 
@@ -60,23 +59,23 @@ def scale(this, x):
     The new dict begins as a copy of x: it has room for all names, and no other code can change it. Copying may
     run finalizers, so the values are read after it.
     """
-    at = address_value(this)
+    at = python.address_value(this)
     entry = entry_at(at)
-    if type_of(x) != i64(entry.dicts, 1)[0]:  # exactly dict
+    if python.type_of(x) != i64(entry.dicts, 1)[0]:  # exactly dict
         return none(entry)
-    found = dict_copy(x)
+    found = python.dict_copy(x)
     if found == 0:
         return ZERO
     entry.position, i = 0, ZERO
-    while dict_next(found, at + POSITION, at + KEY, at + VALUE) != 0:
+    while python.dict_next(found, at + POSITION, at + KEY, at + VALUE) != 0:
         place = expected_place(entry, min(i, entry.columns - 1), entry.key)
         number = number_of(entry, entry.value)
         if place == NOT_READABLE or is_no_number(entry, number):
-            hold(entry.nothing)
-            release(found)
+            python.hold(entry.nothing)
+            python.release(found)
             return entry.nothing
         if not set_number(found, entry.key, scaled(entry, place, number)):
-            release(found)
+            python.release(found)
             return ZERO
         i += 1
     return found
@@ -87,7 +86,7 @@ def read_known(entry, at, x, n):
     """Read the values of an example; False if it has an unknown name, or a value that is no number."""
     numbers, i = f64(entry.numbers_read, n), ZERO
     entry.position = 0
-    while i < n and dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
+    while i < n and python.dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
         if expected_place(entry, i, entry.key) < 0:
             return False
         numbers[i] = number_of(entry, entry.value)
@@ -117,17 +116,17 @@ def expected_place(entry, i, name):
 @compiled(always_inlined=True)
 def is_no_number(entry, number):
     """Whether the value that was read last is neither a number nor a NaN of type float."""
-    return math.isnan(number) and type_of(entry.value) != i64(entry.numbers, 1)[0]
+    return math.isnan(number) and python.type_of(entry.value) != i64(entry.numbers, 1)[0]
 
 
 @compiled(always_inlined=True)
 def set_number(found, name, value):
     """Set an item of a dict to a float; False, with an error set, if there is no memory."""
-    number = float_new(value)
+    number = python.float_new(value)
     if number == 0:
         return False
-    failed = dict_set(found, name, number)
-    release(number)
+    failed = python.dict_set(found, name, number)
+    python.release(number)
     return failed == 0
 
 

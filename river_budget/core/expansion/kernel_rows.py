@@ -18,13 +18,13 @@ from ..simd.exponential import exp_of, exponentials
 from ..simd.vector_ops import dot
 from ..vectors.stored import (
     distances_are_kept,
+    distances_by_differences,
     dot_products,
     gaussians_from_products,
     gaussians_from_wider_products,
     products_for_kernel,
     read_vector,
 )
-from .distances import distances_by_differences
 from .other_kernels import other_norm, other_self_kernel, powers, row_without_products
 
 # `keeps_logs` of from_products. (numba would compile it for each of the literals True and False.)

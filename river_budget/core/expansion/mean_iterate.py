@@ -55,13 +55,6 @@ def update_mean(model, average, averaged):
 
 
 @compiled(always_inlined=True)
-def score_mean(model, average, scores):
-    """Replace the scores of the last iterate by those of the mean, if one is kept. model.row is the kernel row."""
-    if average != 0.0:
-        mean_scores(model, scores)
-
-
-@compiled(always_inlined=True)
 def mean_scores(model, scores):
     """scores[r] = m_r(x) for the mean m, from the kernel row of x in model.row."""
     first, n = first_mean(model), padded_count(model)

@@ -46,7 +46,13 @@ def row_without_products(model, x, norm):
     if model.head.kernel != CUSTOM:
         _laplacian(model, x)
         return
-    _custom(model, x)
+    other, values = model.other, all_of(x)  # dense rows: such models have a table of float64
+    n = min(values.shape[0], other.shape[0])
+    for j in range(padded_count(model)):
+        model.row[j] = 0.0
+    for j in range(model.head.count):
+        read_with_zeros(model, j, other[:n])
+        model.row[j] = _value_of(model, values, other, n)
     if model.head.normalised:
         _normalise(model, model.row, norm)
 
@@ -79,18 +85,6 @@ def _value_of(model, x, other, n):
     """The user's kernel function of two rows of n numbers, clamped to [-BOUND, BOUND]."""
     value = call_function(model.function_at[0], address_of(x), address_of(other), n)
     return min(max(value, -BOUND), BOUND) if value == value else 0.0
-
-
-@compiled
-def _custom(model, x):
-    """row[j] = the user's kernel function of vector j and x, as dense rows. Such models have a table of float64."""
-    other, values = model.other, all_of(x)
-    n = min(values.shape[0], other.shape[0])
-    for j in range(padded_count(model)):
-        model.row[j] = 0.0
-    for j in range(model.head.count):
-        read_with_zeros(model, j, other[:n])
-        model.row[j] = _value_of(model, values, other, n)
 
 
 @compiled(fastmath=FUSED, always_inlined=True)

@@ -41,12 +41,6 @@ def runner_up(scores, y):
 
 
 @compiled(always_inlined=True)
-def along_direction(scores, sign, plus, minus):
-    """<direction, scores>"""
-    return sign * (scores[plus] - scores[minus] if minus >= 0 else scores[plus])
-
-
-@compiled(always_inlined=True)
 def squared_length(minus):
     """|direction|^2"""
     return 2.0 if minus >= 0 else 1.0

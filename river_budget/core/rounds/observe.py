@@ -1,4 +1,9 @@
-"""The beginning of every round: take the example, compute its kernel row and scores, calibrate on them."""
+"""The beginning and the end of every round.
+
+At the beginning: take the example, compute its kernel row and scores, calibrate on them. At the end, with a mean of
+the iterates: report its scores, calibrate on them, update the mean. `state` is the record of a pass, with the fields
+average and averaged (core/expansion/mean_iterate.py).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,8 @@ from ..compiling.jit import compiled
 from ..examples.finite import usable
 from ..examples.present_features import example
 from ..expansion.kernel_rows import norm_of, score_row
-from ..expansion.products_ahead import kernel_row_of_example
+from ..expansion.mean_iterate import mean_scores, update_mean
+from ..expansion.scoring import kernel_row_of_example
 from ..expansion.support import has_room
 from .calibration import calibrate
 from .stream_warnings import far_from_all
@@ -45,3 +51,24 @@ def score_example(model, stream, t):
     elif far_from_all(model):
         return x, f, y, w, REFUSED
     return x, f, y, w, norm
+
+
+# the end of a round
+
+
+@compiled(always_inlined=True)
+def report(model, average, f, y, w):
+    """Replace f by the scores of the mean of the iterates, if one is kept, and calibrate on f.
+
+    Call it after computing loss and direction, which are the last iterate's. Overwrites f; modifies the header.
+    """
+    if average != 0.0:
+        mean_scores(model, f)
+    calibrate(model, f, y, w)
+
+
+@compiled(inlined=True)
+def count_iterate(model, state):
+    """Count the current iterate, and update the mean of the iterates, if one is kept."""
+    state.averaged += 1.0
+    update_mean(model, state.average, state.averaged)

@@ -15,12 +15,13 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from ..compiling.array_views import as_i64, compiled_as
+from ..compiling.array_views import as_i64
 from ..compiling.jit import compiled
-from .registers import LANES, WORD
 from .vector_ops import (
+    LANES,
     PLACES,
-    array_of,
+    WORD,
+    generated,
     in_all,
     integer_in_all,
     load_eight,
@@ -39,11 +40,9 @@ def oldest_of(arrivals: Any, n: int) -> int:
     return int(np.argmin(arrivals[:n]))
 
 
-@compiled_as(oldest_of, types.int64, types.Array, types.Integer)
-def _oldest_of(context, builder, signature, args):
-    arrivals, _ = array_of(context, builder, signature, args, 0)
-    n = context.cast(builder, args[1], signature.args[1], types.intp)
-    return _index_of_oldest(builder, arrivals, n, lambda start: _in_range(builder, start, n))
+@generated(oldest_of, types.int64, types.Array, types.Integer)
+def _oldest_of(builder, arrivals, n):
+    return _index_of_oldest(builder, arrivals[0], n, lambda start: _in_range(builder, start, n))
 
 
 def oldest_of_least(values: Any, n: int, tie: float, arrivals: Any) -> int:
@@ -52,11 +51,10 @@ def oldest_of_least(values: Any, n: int, tie: float, arrivals: Any) -> int:
     return int(np.argmin(np.where(values[:n] <= limit, arrivals[:n], LAST_ARRIVAL)))
 
 
-@compiled_as(oldest_of_least, types.int64, types.Array, types.Integer, types.Float, types.Array)
-def _oldest_of_least(context, builder, signature, args):
-    (values, _), (arrivals, _) = (array_of(context, builder, signature, args, i) for i in (0, 3))
-    n = context.cast(builder, args[1], signature.args[1], types.intp)
-    limit = builder.fmul(in_all(builder, args[2]), _least(builder, values, n))
+@generated(oldest_of_least, types.int64, types.Array, types.Integer, types.Float, types.Array)
+def _oldest_of_least(builder, values, n, tie, arrivals):
+    (values, _), (arrivals, _) = values, arrivals
+    limit = builder.fmul(in_all(builder, tie), _least(builder, values, n))
 
     def are_light(start: Any) -> Any:
         light = builder.fcmp_ordered("<=", load_eight(builder, values, start), limit)
@@ -103,7 +101,8 @@ def _index_of_oldest(builder: Any, arrivals: Any, n: Any, flags: Callable[[Any],
         return builder.select(before, one[0], other[0]), builder.select(before, one[1], other[1])
 
     def update(accumulator: int, start: Any) -> None:
-        found = load_eight_integers(builder, arrivals, start), _places_from(builder, start)
+        eight = builder.add(integer_in_all(builder, start), ir.Constant(PLACES, list(range(LANES))))
+        found = load_eight_integers(builder, arrivals, start), eight
         known = builder.load(firsts[accumulator]), builder.load(places[accumulator])
         first, place = earlier(found, known, flags(start))
         builder.store(first, firsts[accumulator])
@@ -127,11 +126,6 @@ def _rotated(builder: Any, vector: Any, lanes: int) -> Any:
 def _groups(builder: Any, n: Any) -> Any:
     """The number of groups of eight for n entries; the last group may be partial."""
     return builder.sdiv(builder.add(n, ir.Constant(WORD, LANES - 1)), ir.Constant(WORD, LANES))
-
-
-def _places_from(builder: Any, start: Any) -> Any:
-    """The eight consecutive indexes from `start` on."""
-    return builder.add(integer_in_all(builder, start), ir.Constant(PLACES, list(range(LANES))))
 
 
 def _in_range(builder: Any, start: Any, n: Any) -> Any:

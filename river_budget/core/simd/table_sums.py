@@ -13,17 +13,18 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from ..compiling.array_views import compiled_as
 from ..compiling.jit import compiled
-from .registers import LANES, WORD, Kind
 from .vector_ops import (
     ACCUMULATORS,
+    LANES,
     VECTOR,
+    WORD,
     ZEROS,
-    array_of,
+    Kind,
     dot,
     for_eights,
     fused,
+    generated,
     in_all,
     load_eight,
     store_eight,
@@ -39,12 +40,9 @@ def add_rows(table: Any, places: Any, n: int, sums: Any) -> None:
     sums[:] = table[places[:n], : len(sums)].sum(axis=0)
 
 
-@compiled_as(add_rows, types.none, types.Array, types.Array, types.Integer, types.Array)
-def _add_rows(context, builder, signature, args):
-    (table, width), (places, _), (sums, columns) = (
-        array_of(context, builder, signature, args, i) for i in (0, 1, 3)
-    )
-    n = context.cast(builder, args[2], signature.args[2], types.intp)
+@generated(add_rows, types.none, types.Array, types.Array, types.Integer, types.Array)
+def _add_rows(builder, table, places, n, sums):
+    (table, width), (places, _), (sums, columns) = table, places, sums
     rounds = builder.sdiv(n, ir.Constant(WORD, ACCUMULATORS))
 
     def add(start: Any, mask: Any) -> None:
@@ -62,7 +60,6 @@ def _add_rows(context, builder, signature, args):
         store_eight(builder, total, sums, start, mask)
 
     for_eights(builder, columns, add)
-    return context.get_dummy_value()
 
 
 def add_to_rows(table: Any, places: Any, n: int, factors: Any, numbers: Any) -> None:
@@ -73,14 +70,11 @@ def add_to_rows(table: Any, places: Any, n: int, factors: Any, numbers: Any) -> 
     table[places[:n], : len(numbers)] += factors[:n, None] * numbers
 
 
-@compiled_as(
+@generated(
     add_to_rows, types.none, types.Array, types.Array, types.Integer, types.Array, types.Array
 )
-def _add_to_rows(context, builder, signature, args):
-    (table, width), (places, _), (factors, _), (numbers, columns) = (
-        array_of(context, builder, signature, args, i) for i in (0, 1, 3, 4)
-    )
-    n = context.cast(builder, args[2], signature.args[2], types.intp)
+def _add_to_rows(builder, table, places, n, factors, numbers):
+    (table, width), (places, _), (factors, _), (numbers, columns) = table, places, factors, numbers
 
     def add(start: Any, mask: Any) -> None:
         added = load_eight(builder, numbers, start, mask)
@@ -91,7 +85,6 @@ def _add_to_rows(context, builder, signature, args):
             store_eight(builder, row, table, place, mask)
 
     for_eights(builder, columns, add)
-    return context.get_dummy_value()
 
 
 def row_distances(
@@ -105,23 +98,22 @@ def row_distances(
     sums[:n] = apart * apart @ weights[:columns]
 
 
-@compiled_as(
+@generated(
     row_distances,
     *(types.none, types.Array, types.Array, types.Integer),
     *(types.Array, types.Array, types.Integer, types.Array),
 )
-def _row_distances(context, builder, signature, args):
-    (table, width), (places, _), (numbers, _), (weights, _), (sums, _) = (
-        array_of(context, builder, signature, args, i) for i in (0, 1, 3, 4, 6)
-    )
-    n, columns = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (2, 5))
+def _row_distances(builder, table, places, n, numbers, weights, columns, sums):
+    (table, width), (places, _), (sums, _) = table, places, sums
     total = cgutils.alloca_once(builder, VECTOR)
     with cgutils.for_range(builder, n) as loop:
         builder.store(ZEROS, total)
 
         def add(start: Any, mask: Any) -> None:
             place = _place(builder, places, loop.index, width, start)
-            own, factors = (load_eight(builder, each, start, mask) for each in (numbers, weights))
+            own, factors = (
+                load_eight(builder, each, start, mask) for each, _ in (numbers, weights)
+            )
             row = builder.fpext(_HALF_SIZE.load(builder, table, place), VECTOR)
             apart = builder.fsub(row, own)
             weighted = builder.fmul(factors, apart)
@@ -130,7 +122,6 @@ def _row_distances(context, builder, signature, args):
         for_eights(builder, columns, add)
         found = sum_of(builder, builder.load(total))
         builder.store(found, builder.gep(sums, [loop.index]))
-    return context.get_dummy_value()
 
 
 def dots(numbers: Any, table: Any, first: int, step: int, results: Any) -> None:
@@ -143,12 +134,9 @@ def dots(numbers: Any, table: Any, first: int, step: int, results: Any) -> None:
     results[:rows] = table[first : first + rows * step : step, :n] @ numbers
 
 
-@compiled_as(dots, types.none, types.Array, types.Array, types.Integer, types.Integer, types.Array)
-def _dots(context, builder, signature, args):
-    (numbers, n), (table, width), (results, rows) = (
-        array_of(context, builder, signature, args, i) for i in (0, 1, 4)
-    )
-    first, step = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (2, 3))
+@generated(dots, types.none, types.Array, types.Array, types.Integer, types.Integer, types.Array)
+def _dots(builder, numbers, table, first, step, results):
+    (numbers, n), (table, width), (results, rows) = numbers, table, results
     together = ir.Constant(WORD, ROWS_TOGETHER)
     with cgutils.for_range(builder, builder.sdiv(rows, together)) as fours:
         c = [
@@ -167,7 +155,6 @@ def _dots(context, builder, signature, args):
                 builder.store(fused(builder, own, row, builder.load(total)), total)
         for total, k in zip(totals, c, strict=True):
             builder.store(sum_of(builder, builder.load(total)), builder.gep(results, [k]))
-    return context.get_dummy_value()
 
 
 @compiled(always_inlined=True)

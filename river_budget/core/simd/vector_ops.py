@@ -1,4 +1,5 @@
-"""Vector operations on arrays, eight float64 at a time, with the same order of summation on every processor.
+"""SIMD vectors in LLVM code (eight float64 or sixteen float32 numbers, on which one instruction works), and vector
+operations on arrays with the same order of summation on every processor.
 
 A compiler sums in as many lanes as the processor has, and the last digit of a sum can decide which vectors a
 model merges. Here the order is fixed: lane l takes the products l, l + 8, l + 16 and so on, in four
@@ -8,6 +9,7 @@ and the two halves of the lanes until one number is left.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +18,57 @@ from numba.core import cgutils, types
 from numba.np import arrayobj
 
 from ..compiling.array_views import compiled_as
-from .registers import DOUBLES, LANES, WORD, declared
+
+LANES = 8
+WORD = ir.IntType(64)
+
+
+class Kind:
+    """A type of SIMD vector: `lanes` numbers of one type, with the instructions that passes need."""
+
+    def __init__(self, number: Any, name: str, lanes: int):
+        self.number, self.lanes = number, lanes
+        self.vector, self._name = ir.VectorType(number, lanes), f"v{lanes}{name}"
+        self._bytes = 8 if name == "f64" else 4
+        self._first = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+
+    def same(self, number: float) -> Any:
+        """A constant in every lane."""
+        return ir.Constant(self.vector, [number] * self.lanes)
+
+    def in_all(self, builder: Any, number: Any) -> Any:
+        """A number in every lane."""
+        undefined = ir.Constant(self.vector, ir.Undefined)
+        one = builder.insert_element(undefined, number, ir.Constant(WORD, 0))
+        return builder.shuffle_vector(one, undefined, self._first)
+
+    def fused(self, builder: Any, a: Any, b: Any, c: Any) -> Any:
+        """a b + c, rounded once."""
+        fma = declared(builder, f"llvm.fma.{self._name}", self.vector, *[self.vector] * 3)
+        return builder.call(fma, [a, b, c])
+
+    def load(self, builder: Any, array: Any, start: Any) -> Any:
+        """The numbers of an array from `start` on."""
+        found = builder.load(self._place(builder, array, start))
+        found.align = self._bytes
+        return found
+
+    def store(self, builder: Any, numbers: Any, array: Any, start: Any) -> None:
+        """Write the numbers to an array from `start` on."""
+        builder.store(numbers, self._place(builder, array, start)).align = self._bytes
+
+    def _place(self, builder: Any, array: Any, start: Any) -> Any:
+        return builder.bitcast(builder.gep(array, [start]), self.vector.as_pointer())
+
+
+def declared(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
+    """An LLVM intrinsic, declared in the module being generated."""
+    kind = ir.FunctionType(result, list(arguments))
+    return cgutils.get_or_insert_function(builder.module, kind, name)
+
+
+DOUBLES = Kind(ir.DoubleType(), "f64", LANES)
+FLOATS = Kind(ir.FloatType(), "f32", 2 * LANES)
 
 ACCUMULATORS = 4
 _FLAG = ir.IntType(1)
@@ -35,10 +87,32 @@ _PLACES_OF_FLAGS = ir.Constant(
 )
 
 
-def array_of(context: Any, builder: Any, signature: Any, args: Any, i: int) -> tuple[Any, Any]:
-    """(pointer to the numbers of an array argument, the length of its last axis)"""
-    array = arrayobj.make_array(signature.args[i])(context, builder, args[i])
-    return array.data, cgutils.unpack_tuple(builder, array.shape)[-1]
+def generated(function: Any, result: Any, *arguments: Any) -> Any:
+    """Decorator: `compiled_as`, where the generator takes a builder and operands instead of numba's arguments.
+
+    The operand of an array is (pointer to its numbers, the length of its last axis), that of an integer a machine
+    word.
+    """
+
+    def decorate(generate: Any) -> Any:
+        @compiled_as(function, result, *arguments)
+        def with_operands(context, builder, signature, args):
+            operands = map(functools.partial(_operand, context, builder), signature.args, args)
+            found = generate(builder, *operands)
+            return context.get_dummy_value() if result == types.none else found
+
+        return generate
+
+    return decorate
+
+
+def _operand(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """An argument of this type as `generated` passes it on."""
+    if isinstance(kind, types.Array):
+        array = arrayobj.make_array(kind)(context, builder, value)
+        return array.data, cgutils.unpack_tuple(builder, array.shape)[-1]
+    integer = isinstance(kind, types.Integer)
+    return context.cast(builder, value, kind, types.intp) if integer else value
 
 
 def dot(a, b, n):
@@ -46,10 +120,9 @@ def dot(a, b, n):
     return float(a[:n] @ b[:n])
 
 
-@compiled_as(dot, types.float64, types.Array, types.Array, types.Integer)
-def _dot(context, builder, signature, args):
-    (a, _), (b, _) = (array_of(context, builder, signature, args, i) for i in (0, 1))
-    n = context.cast(builder, args[2], signature.args[2], types.intp)
+@generated(dot, types.float64, types.Array, types.Array, types.Integer)
+def _dot(builder, a, b, n):
+    (a, _), (b, _) = a, b
     accumulators = [cgutils.alloca_once(builder, VECTOR) for _ in range(ACCUMULATORS)]
     for accumulator in accumulators:
         builder.store(ZEROS, accumulator)
@@ -106,15 +179,8 @@ def load_eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
     if mask is None:
         return DOUBLES.load(builder, array, start)
     place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
-    load = declared(
-        builder,
-        "llvm.masked.load.v8f64.p0",
-        VECTOR,
-        VECTOR.as_pointer(),
-        ir.IntType(32),
-        _MASK,
-        VECTOR,
-    )
+    kinds = (VECTOR.as_pointer(), ir.IntType(32), _MASK, VECTOR)
+    load = declared(builder, "llvm.masked.load.v8f64.p0", VECTOR, *kinds)
     return builder.call(load, [place, ir.Constant(ir.IntType(32), 8), mask, ZEROS])
 
 
@@ -130,27 +196,21 @@ def number_below(numbers: Any, n: int, limit: int) -> int:
     return int((numbers[:n] < limit).sum())
 
 
-@compiled_as(number_below, types.int64, types.Array, types.Integer, types.Integer)
-def _number_below(context, builder, signature, args):
+@generated(number_below, types.int64, types.Array, types.Integer, types.Integer)
+def _number_below(builder, numbers, n, limit):
     found = cgutils.alloca_once_value(builder, _ZERO)
-    n = context.cast(builder, args[1], signature.args[1], types.intp)
     groups = builder.sdiv(n, ir.Constant(WORD, LANES))
     with cgutils.for_range(builder, groups) as loop:
         start = builder.mul(loop.index, ir.Constant(WORD, LANES))
-        flags = _compared(context, builder, signature, (args[0], start, args[2]), "<")
+        flags = _compared(builder, numbers, start, limit, "<")
         some = builder.zext(builder.ctpop(flags), WORD)
         builder.store(builder.add(builder.load(found), some), found)
     return builder.load(found)
 
 
-def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: str) -> Any:
-    """For eight integers, the mask of those below a limit, or at most the limit.
-
-    `args` are (numbers, start, limit).
-    """
-    numbers = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
-    start, limit = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (1, 2))
-    found = load_eight_integers(builder, numbers, start)
+def _compared(builder: Any, numbers: Any, start: Any, limit: Any, relation: str) -> Any:
+    """For eight integers, the mask of those below a limit, or at most the limit."""
+    found = load_eight_integers(builder, numbers[0], start)
     flags = builder.icmp_signed(relation, found, integer_in_all(builder, limit))
     return builder.bitcast(flags, _FLAGS)
 
@@ -166,13 +226,10 @@ def append_nonzero(numbers: Any, start: int, places: Any, n: int) -> int:
     return n + len(found)
 
 
-@compiled_as(append_nonzero, types.int64, types.Array, types.Integer, types.Array, types.Integer)
-def _write_others(context, builder, signature, args):
-    numbers = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
-    start = context.cast(builder, args[1], signature.args[1], types.intp)
-    flags = builder.fcmp_unordered("!=", load_eight(builder, numbers, start), ZEROS)
-    flags = builder.bitcast(flags, _FLAGS)
-    return _write_flagged(context, builder, flags, start, signature.args[-2:], args[-2:])
+@generated(append_nonzero, types.int64, types.Array, types.Integer, types.Array, types.Integer)
+def _append_nonzero(builder, numbers, start, places, n):
+    flags = builder.fcmp_unordered("!=", load_eight(builder, numbers[0], start), ZEROS)
+    return _write_flagged(builder, builder.bitcast(flags, _FLAGS), start, places, n)
 
 
 def write_up_to(numbers: Any, start: int, limit: int, places: Any, n: int) -> int:
@@ -182,32 +239,22 @@ def write_up_to(numbers: Any, start: int, limit: int, places: Any, n: int) -> in
     return n + len(found)
 
 
-@compiled_as(
-    write_up_to,
-    types.int64,
-    types.Array,
-    types.Integer,
-    types.Integer,
-    types.Array,
-    types.Integer,
-)
-def _write_up_to(context, builder, signature, args):
-    flags = _compared(context, builder, signature, args[:3], "<=")
-    start = context.cast(builder, args[1], signature.args[1], types.intp)
-    return _write_flagged(context, builder, flags, start, signature.args[-2:], args[-2:])
+_TWO_INTEGERS = (types.Integer, types.Integer)
 
 
-def _write_flagged(
-    context: Any, builder: Any, flags: Any, start: Any, kinds: Any, args: Any
-) -> Any:
+@generated(write_up_to, types.int64, types.Array, *_TWO_INTEGERS, types.Array, types.Integer)
+def _write_up_to(builder, numbers, start, limit, places, n):
+    flags = _compared(builder, numbers, start, limit, "<=")
+    return _write_flagged(builder, flags, start, places, n)
+
+
+def _write_flagged(builder: Any, flags: Any, start: Any, places: Any, n: Any) -> Any:
     """Append start + l for each set lane l of a mask to the first n places, without a branch."""
-    places = arrayobj.make_array(kinds[0])(context, builder, args[0]).data
-    n = context.cast(builder, args[1], kinds[1], types.intp)
     table = cgutils.global_constant(builder, "places_of_flags", _PLACES_OF_FLAGS)
     chosen = builder.gep(table, [_ZERO, builder.zext(flags, WORD)])
     found = builder.zext(builder.load(chosen), PLACES)
     found = builder.add(found, integer_in_all(builder, start))
-    place = builder.bitcast(builder.gep(places, [n]), PLACES.as_pointer())
+    place = builder.bitcast(builder.gep(places[0], [n]), PLACES.as_pointer())
     builder.store(found, place).align = 8
     return builder.add(n, builder.zext(builder.ctpop(flags), WORD))
 
@@ -230,18 +277,15 @@ def combine(a: Any, scale: float, factor: float, b: Any, n: int) -> None:
     a[:n] = scale * a[:n] + factor * b[:n]
 
 
-@compiled_as(combine, types.none, types.Array, types.Float, types.Float, types.Array, types.Integer)
-def _combine(context, builder, signature, args):
-    (a, _), (b, _) = (array_of(context, builder, signature, args, i) for i in (0, 3))
-    scale, factor = in_all(builder, args[1]), in_all(builder, args[2])
-    n = context.cast(builder, args[4], signature.args[4], types.intp)
+@generated(combine, types.none, types.Array, types.Float, types.Float, types.Array, types.Integer)
+def _combine(builder, a, scale, factor, b, n):
+    (a, _), (b, _) = a, b
+    scale, factor = in_all(builder, scale), in_all(builder, factor)
     with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
         start = builder.mul(loop.index, ir.Constant(WORD, LANES))
         before = builder.fmul(scale, load_eight(builder, a, start))
-        store_eight(
-            builder, fused(builder, factor, load_eight(builder, b, start), before), a, start
-        )
-    return context.get_dummy_value()
+        added = fused(builder, factor, load_eight(builder, b, start), before)
+        store_eight(builder, added, a, start)
 
 
 def for_eights(builder: Any, n: Any, body: Callable[[Any, Any], None]) -> None:
@@ -260,16 +304,12 @@ def eight_by_eight(function: Any, step: Any) -> None:
     `step(builder, eight numbers)` generates the eight results.
     """
 
-    @compiled_as(function, types.none, types.Array, types.Array, types.Integer)
-    def generate(context, builder, signature, args):
-        (numbers, _), (results, _) = (
-            array_of(context, builder, signature, args, i) for i in (0, 1)
-        )
-        n = context.cast(builder, args[2], signature.args[2], types.intp)
+    @generated(function, types.none, types.Array, types.Array, types.Integer)
+    def generate(builder, numbers, results, n):
         with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
             start = builder.mul(loop.index, ir.Constant(WORD, LANES))
-            store_eight(builder, step(builder, load_eight(builder, numbers, start)), results, start)
-        return context.get_dummy_value()
+            found = step(builder, load_eight(builder, numbers[0], start))
+            store_eight(builder, found, results[0], start)
 
 
 def sum_of(builder: Any, vector: Any) -> Any:

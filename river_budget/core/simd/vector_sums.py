@@ -18,7 +18,7 @@ from numba.core import cgutils, types
 from numba.np import arrayobj
 
 from ..compiling.array_views import compiled_as
-from .registers import DOUBLES, WORD, Kind
+from .vector_ops import DOUBLES, WORD, Kind
 
 HAS_AVX512 = llvmlite.binding.get_host_cpu_features().get("avx512f", False)
 GROUPS_IN_REGISTERS = 8 if HAS_AVX512 else 4  # groups of vectors whose sums fit into registers

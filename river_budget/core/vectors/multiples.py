@@ -35,32 +35,19 @@ def write(model, j, x):
             free_list(model, j)
         sparse.write(model, j, x)
     else:
-        _write_zeros(model, j)
-        for i in range(places.shape[0]):
-            model.vectors[places[i], j] = values[i]
-        _record_places(model, j, places)
-    model.multipliers[j], model.lengths[j], model.unsorted[j] = 1.0, places.shape[0], 0
-
-
-@compiled
-def _write_zeros(model, j):
-    """Set column j of the table to 0."""
-    vectors, brief = model.vectors, model.brief[j]
-    if brief[0] > 0:
+        vectors, brief, n = model.vectors, model.brief[j], places.shape[0]
+        if brief[0] > 0:
+            for i in range(1, brief[0]):
+                vectors[brief[i], j] = 0.0
+        else:
+            for i in range(vectors.shape[0]):
+                vectors[i, j] = 0.0
+        for i in range(n):
+            vectors[places[i], j] = values[i]
+        brief[0] = n + 1 if n < brief.shape[0] else 0  # few places: readers skip all others
         for i in range(1, brief[0]):
-            vectors[brief[i], j] = 0.0
-    else:
-        for i in range(vectors.shape[0]):
-            vectors[i, j] = 0.0
-
-
-@compiled
-def _record_places(model, j, places):
-    """Record the places where column j of the table is not 0, if these are few: readers skip all others."""
-    brief, n = model.brief[j], places.shape[0]
-    brief[0] = n + 1 if n < brief.shape[0] else 0
-    for i in range(1, brief[0]):
-        brief[i] = places[i - 1]
+            brief[i] = places[i - 1]
+    model.multipliers[j], model.lengths[j], model.unsorted[j] = 1.0, places.shape[0], 0
 
 
 @shared(Need.HEAVY, EXAMPLE, MODEL, WHOLE)
@@ -70,7 +57,7 @@ def read(model, j):
         sort_list(model, j)
         x = sparse.read(model, j)
     elif model.brief[j, 0] > 0:
-        return _read_few(model, j)
+        x = _read_few(model, j)
     else:
         x = table.read(model, j)
     values, multiplier = values_of(x), model.multipliers[j]
@@ -81,12 +68,12 @@ def read(model, j):
 
 @compiled
 def _read_few(model, j):
-    """Vector j as an example, from the few places that are recorded in `brief`."""
+    """What is stored of vector j as an example, from the few places that are recorded in `brief`."""
     places, values, brief = model.nonzero, model.x, model.brief[j]
     n = brief[0] - 1
     for i in range(n):
         places[i] = brief[1 + i]
-        values[i] = model.multipliers[j] * model.vectors[places[i], j]
+        values[i] = model.vectors[places[i], j]
     return present(places, values, n)
 
 
@@ -100,13 +87,6 @@ def move(model, source, target):
     model.brief[target, 0] = 0
     model.multipliers[target] = model.multipliers[source]
     model.lengths[target], model.unsorted[target] = model.lengths[source], model.unsorted[source]
-
-
-@compiled(always_inlined=True)
-def multiply(model, row, n):
-    """Multiply inner products with stored numbers by the multipliers: row[j] *= multipliers[j]."""
-    for j in range(n):
-        row[j] *= model.multipliers[j]
 
 
 @shared(Need.HEAVY, NOTHING, MODEL, EXAMPLE, NUMBERS)
@@ -141,18 +121,6 @@ def multiply_points(model, members, points, n):
 
 
 # adding to a vector
-
-
-@compiled
-def can_be_multiplied(model, j, factor):
-    """Whether the multiplier of vector j, times a factor, is neither too small nor too large to divide by."""
-    return SMALLEST_MULTIPLIER <= factor * model.multipliers[j] <= 1.0 / SMALLEST_MULTIPLIER
-
-
-@compiled
-def multiply_vector(model, j, factor):
-    """Multiply vector j by a factor."""
-    model.multipliers[j] *= factor
 
 
 @compiled

@@ -202,19 +202,11 @@ def _free_node(model, node):
     if count == 0:
         _free_piece(model, first, kind)
         columns[feature].first = columns[feature].kind = 0
-        _record_empty_feature(model, feature)
-
-
-@compiled(always_inlined=True)
-def _record_empty_feature(model, feature):
-    """Append a feature that is 0 in all vectors now to model.emptied, so that Python may forget its name.
-
-    If `emptied` is full, the feature is left out, and Python finds it later.
-    """
-    n, emptied = model.n_emptied, model.emptied
-    if n[0] < emptied.shape[0]:
-        emptied[n[0]] = feature
-        n[0] += 1
+        # a feature that is 0 in all vectors now: Python may forget its name, or finds it later if `emptied` is full
+        n, emptied = model.n_emptied, model.emptied
+        if n[0] < emptied.shape[0]:
+            emptied[n[0]] = feature
+            n[0] += 1
 
 
 # lists whose first nodes are not in the order of the keys (core/vectors/multiples.py)

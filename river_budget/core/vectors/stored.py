@@ -1,7 +1,7 @@
 """How support vectors are stored: one interface, and a file for each storage.
 
-| verb                                       | table: table.py   | table in float32: table32.py,   | sparse: sparse.py,      |
-|                                            |                   | table32_products.py             | sparse_nodes.py         |
+| verb                                       | table: table.py   | table in float32: table32.py    | sparse: sparse.py,      |
+|                                            |                   |                                 | sparse_nodes.py         |
 |--------------------------------------------|-------------------|---------------------------------|-------------------------|
 | write_vector(model, j, x)                  | write             | write, rounds x and its norm    | write                   |
 | read_vector(model, j) -> x                 | read              | read                            | read                    |
@@ -13,7 +13,7 @@
 |   products_of_eight(model, x, row, column) | products_of_eight | products_of_sixteen             | -                       |
 |   products_together(model, x, rows, n)     | products_together | products_together               | -                       |
 |   gaussians_from_products(model, ...)      | gaussian_values   | gaussian_values, in float32     | as for a table          |
-| differences(model, x, distances, n)        | differences       | differences, or float64 products| differences             |
+| distances_by_differences(model, ...)       | differences       | differences, or float64 products| differences             |
 |   add_absolute_differences(model, ...)     | same name         | -                               | same name               |
 | side_by_side(model, members, ..., points)  | write_points      | write_points                    | side_by_side            |
 
@@ -28,12 +28,13 @@ vectors, a vector is a multiplier times its stored numbers (core/vectors/multipl
 
 from __future__ import annotations
 
+from ..compiling.array_views import address_of, f64
 from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
 from ..compiling.needs import Need
-from ..examples.present_features import NO_VECTOR, all_have_places, places_of, values_of
-from . import multiples, sparse, table, table32, table32_products
+from ..examples.present_features import NO_VECTOR, all_have_places, write_whole
+from . import multiples, sparse, table, table32
 
 # writing and reading
 
@@ -101,19 +102,20 @@ def dot_products(model, x, row, n):
     if model.head.slots:
         sparse.products(model, x, row, n)
     elif model.head.narrow:
-        table32_products.products(model, x, row, n)
-        table32_products.widen(row, n)
+        table32.products(model, x, row, n)
+        table32.widen(row, n)
     else:
-        table.products(model, x, row, n)
+        table.products(model.vectors, x, row, n)
     if model.head.heavy:
-        multiples.multiply(model, row, n)
+        for j in range(n):
+            row[j] *= model.multipliers[j]
 
 
 @compiled(always_inlined=True)
 def products_for_kernel(model, x, row, n):
     """Inner products for `gaussians_from_products`: those of a table in float32 stay float32."""
     if model.head.narrow:
-        table32_products.products(model, x, row, n)
+        table32.products(model, x, row, n)
     else:
         dot_products(model, x, row, n)
 
@@ -122,9 +124,9 @@ def products_for_kernel(model, x, row, n):
 def products_of_eight(model, x, row, column):
     """`dot_products` for eight vectors from a column on. For models that `has_products_together`."""
     if model.head.narrow:
-        table32_products.products_of_sixteen(model, x, row, column)
+        table32.products_of_sixteen(model, x, row, column)
     else:
-        table.products_of_eight(model, x, row, column)
+        table.products_of_eight(model.vectors, x, row, column)
 
 
 @compiled
@@ -132,9 +134,9 @@ def products_together(model, x, rows, n):
     """`dot_products` for TOGETHER examples with the same features, of which x is the first, with the same bits:
     rows[k, j] belongs to example k. For models that `has_products_together`."""
     if model.head.narrow:
-        table32_products.products_together(model, x, rows, n)
+        table32.products_together(model, x, rows, n)
     else:
-        table.products_together(model, x, rows, n)
+        table.products_together(model.vectors, x, rows, n)
 
 
 @compiled(always_inlined=True)
@@ -144,9 +146,9 @@ def gaussians_from_products(model, products, norm, keeps_logs):
     if model.head.narrow == 0:
         table.gaussian_values(model, products, norm)
     elif keeps_logs:
-        table32_products.gaussian_values(model, products, model.row, norm)
+        table32.gaussian_values(model, products, model.row, norm)
     else:
-        table32_products.gaussian_values_without_logs(model, products, model.row, norm)
+        table32.gaussian_values_without_logs(model, products, model.row, norm)
 
 
 @compiled(always_inlined=True)
@@ -155,50 +157,36 @@ def gaussians_from_wider_products(model, x):
 
     Returns False and computes nothing for other storages, or if x is so long that float64 would cancel too.
     """
-    return model.head.narrow != 0 and table32_products.gaussian_values_from_wide_products(model, x)
+    return model.head.narrow != 0 and table32.gaussian_values_from_wide_products(model, x)
 
 
 # differences
 
 
-@compiled
-def differences(model, x, distances, n):
-    """distances[j] = |vector j - x|^2 for j < n, or |vector j - x|_1 for the Laplacian kernel. Overwrites
-    model.whole."""
-    narrow = model.head.narrow
-    if (
-        narrow
-        and all_have_places(x)
-        and table32_products.distances_from_wide_products(model, x, distances, n)
-    ):
+@shared(Need.KERNEL, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
+def distances_by_differences(model, x, distances, n):
+    """distances[j] = |vector j - x|^2 for j < n, or |vector j - x|_1 for the Laplacian kernel. Overwrites model.whole.
+
+    For examples so long that |v|^2 + |x|^2 - 2 <v, x> would cancel. Summed are the features of the vector, by key; then
+    those that only x has, whether the model knows them or not: a name that no vector uses may be forgotten in between.
+    LLVM fuses and reorders nothing here, so that all storages in float64 give the same bits. For vectors with a multiplier
+    the result is a lower bound.
+    """
+    head = model.head
+    known = head.narrow != 0 and all_have_places(x)
+    if known and table32.distances_from_wide_products(model, x, distances, n):
         return
-    _write_with_zeros(x, model.whole)
+    write_whole(x, model.whole)
     for j in range(n):
         distances[j] = 0.0
-    if model.head.slots:
+    if head.slots:
         sparse.differences(model, x, distances)
-    elif narrow:
+    elif head.narrow:
         table32.round_in_place(model.whole)
         table32.differences(model, x, distances, n)
     else:
         table.differences(model, x, distances, n)
-
-
-@compiled
-def _write_with_zeros(x, whole):
-    """Write x as a dense row of the features that the model knows. Overwrites `whole`."""
-    places, values = places_of(x), values_of(x)
-    for f in range(whole.shape[0]):
-        whole[f] = 0.0
-    for i in range(places.shape[0]):
-        if places[i] >= 0:
-            whole[places[i]] = values[i]
-
-
-@compiled(always_inlined=True)
-def bound_distances_of_multiples(model, x, distances):
-    """distances[j] = a lower bound of |vector j - x|^2 for vectors with a multiplier, which `differences` leaves out."""
-    if model.head.heavy:
+    if head.heavy:
         multiples.bound_distances(model, x, distances)
 
 
@@ -231,7 +219,9 @@ def side_by_side(model, members, unwritten, x, cursors, places, points):
                 unwritten = NO_VECTOR
         n = sparse.side_by_side(model, members, cursors, places, points)
     else:
-        sizes = table.new_sizes(model, places)
+        sizes = f64(address_of(places), model.head.width)  # in the memory of the places
+        for f in range(sizes.shape[0]):
+            sizes[f] = 0.0
         if model.head.narrow:
             table32.write_points(model, members, unwritten, x, points, sizes)
         else:

@@ -11,7 +11,7 @@ from typing import Any
 from ..block.layout import TOGETHER
 from ..block.limits import LAPLACIAN, padded_count
 from ..block.written_vectors import record_write
-from ..compiling.array_views import address_of, f64, f64_matrix
+from ..compiling.array_views import f64_matrix
 from ..compiling.jit import compiled
 from ..examples.present_features import (
     ZERO,
@@ -25,7 +25,7 @@ from ..examples.present_features import (
     write_whole,
 )
 from ..simd.exponential import gaussians
-from ..simd.registers import DOUBLES, LANES
+from ..simd.vector_ops import DOUBLES, LANES
 from ..simd.vector_sums import compiled_group, compiled_sweep, product_of
 
 
@@ -70,20 +70,20 @@ def copy(model, source, target):
         model.vectors[i, target] = model.vectors[i, source]
 
 
-def _sums(vectors: Any, x: Any, row: Any, n: int) -> None:
-    """row[j] = <vector j, x> for j < n"""
+def products(vectors: Any, x: Any, row: Any, n: int) -> None:
+    """row[j] = <vector j, x> for j < n, rounded up to a multiple of LANES"""
     row[:n] = 0.0
     for place, value in zip(places_of(x), values_of(x), strict=True):
         row[:n] += value * vectors[place, :n]
 
 
-def _sums_of_eight(vectors: Any, x: Any, row: Any, column: int) -> None:
-    """`_sums` for the eight vectors from a column on."""
-    _sums(vectors[:, column:], x, row[column:], LANES)
+def products_of_eight(vectors: Any, x: Any, row: Any, column: int) -> None:
+    """`products` for the eight vectors from a column on."""
+    products(vectors[:, column:], x, row[column:], LANES)
 
 
-def _sums_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
-    """`_sums` for TOGETHER examples, of which x is the first."""
+def products_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
+    """`products` for TOGETHER examples with the same features, of which x is the first: one row for each."""
     examples = f64_matrix(x[1], TOGETHER, x[2])
     rows[:TOGETHER, :n] = 0.0
     for i, place in enumerate(places_of(x)):
@@ -91,27 +91,9 @@ def _sums_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
 
 
 _product = product_of(DOUBLES)
-compiled_sweep(_sums, _product)
-compiled_group(_sums_of_eight, _product)
-compiled_sweep(_sums_together, _product, TOGETHER)
-
-
-@compiled(always_inlined=True)
-def products(model, x, row, n):
-    """row[j] = <vector j, x> for j < n, a multiple of LANES"""
-    _sums(model.vectors, x, row, n)
-
-
-@compiled
-def products_of_eight(model, x, row, column):
-    """`products` for the eight vectors from a column on."""
-    _sums_of_eight(model.vectors, x, row, column)
-
-
-@compiled
-def products_together(model, x, rows, n):
-    """`products` for TOGETHER examples with the same features, of which x is the first: one row for each."""
-    _sums_together(model.vectors, x, rows, n)
+compiled_sweep(products, _product)
+compiled_group(products_of_eight, _product)
+compiled_sweep(products_together, _product, TOGETHER)
 
 
 @compiled(always_inlined=True)
@@ -188,18 +170,12 @@ def write_points(model, members, unwritten, x, points, sizes):
             sizes[f] += abs(point[f])
 
 
-@compiled(always_inlined=True)
-def new_sizes(model, places):
-    """Zeros for `sizes`, in the memory of `places`: `drop_absent` reads each size before it writes the place there."""
-    sizes = f64(address_of(places), model.head.width)
-    for f in range(sizes.shape[0]):
-        sizes[f] = 0.0
-    return sizes
-
-
 @compiled
 def drop_absent(model, sizes, places, points):
-    """Drop the columns of points that are 0 in all rows: places[i] = the feature of column i. Returns the number of columns."""
+    """Drop the columns of points that are 0 in all rows: places[i] = the feature of column i. Returns the number of columns.
+
+    `sizes` may lie in the memory of `places`: each size is read before the place is written there.
+    """
     n = write_places(sizes, places)
     if n < model.head.width:
         for i in range(points.shape[0]):

@@ -24,8 +24,7 @@ from ...core.block.blocks import columns_for, zeros
 from ...core.compiling.array_views import address_of, f64, i64
 from ...core.compiling.jit import compiled
 from ...core.examples.present_features import write_places
-from ...core.simd.registers import LANES, WORD
-from ...core.simd.vector_ops import VECTOR, dot, fused, in_all, load_eight, same
+from ...core.simd.vector_ops import LANES, VECTOR, WORD, dot, fused, in_all, load_eight, same
 from ...core.simd.vector_sums import GROUPS_IN_REGISTERS
 from ...model.calls.calls import EXAMPLES_PER_CALL
 

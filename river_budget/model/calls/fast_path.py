@@ -22,7 +22,7 @@ from ...core.compiling import by_address
 from ...core.compiling.needs import Need
 from ...core.compiling.plain import PLAIN
 from ...core.examples import one_example
-from ...core.examples.dict_reader_state import ENTRY
+from ...core.examples.dict_reader import ENTRY
 from ..inputs import sparse_examples
 from ..inputs.features import FeatureIndex
 from .calls import PreparedList, PreparedRow, address_of, lasting_address_of

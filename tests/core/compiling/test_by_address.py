@@ -17,7 +17,7 @@ from river_budget.core.block import blocks
 from river_budget.core.compiling import by_address, plain
 from river_budget.core.compiling.needs import Need
 from river_budget.core.expansion.scoring import score_together
-from river_budget.kernels import RBF, Laplacian, Linear
+from river_budget.kernels import RBF
 from river_budget.model.calls.fast_path import may_read_dicts
 
 pytestmark = needs_compiler  # else nothing is compiled, and all is at hand
@@ -55,10 +55,7 @@ def made_ready(code, monkeypatch):
             "m = rb.PolynomialCountSketch(); m.learn_one({'a': 1.0}); m.transform_one({'a': 1.0})",
             Need.EXAMPLES,
         ),
-        (
-            "rb.AutoKernelRegressor().learn_one({'a': 1.0}, 1.0)",
-            Need.AUTO | Need.AUTO_NUMBERS,
-        ),
+        ("rb.AutoKernelRegressor().learn_one({'a': 1.0}, 1.0)", Need.AUTO | Need.AUTO_NUMBERS),
         (
             "rb.RBPClassifier(kernel=rb.kernels.Laplacian()).learn_one({'a': 1.0}, True)",
             PLAIN | Need.OTHER_KERNELS,
@@ -130,14 +127,6 @@ def test_lists_and_what_no_longer_is_one_are_needs_of_the_moment():
     assert blocks.views(block).head.needs == PLAIN | Need.LISTS | Need.HEAVY
     table = blocks.resized(block, slots=0, heavy=0)
     assert blocks.views(table).head.needs == PLAIN
-
-
-def test_kernels_that_are_not_gaussian_need_their_functions():
-    for kernel in (RBF(), Laplacian(), Linear()):
-        model = rb.KernelPerceptronClassifier(kernel)
-        model.learn_one({"a": 1.0}, True)
-        needs = int(blocks.views(model.block).head.needs)
-        assert bool(needs & Need.OTHER_KERNELS) == (not isinstance(kernel, RBF))
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from river_budget.core.compiling.plain import VARIABLE
 
 PACKAGE = ROOT / "river_budget"
 # The files of core that need private parts
-PRIVATE = {"numba_pipeline", "operations", "linking", "cache"}
+PRIVATE = {"numba_pipeline", "linking", "cache"}
 
 FEW = ["RBP"]  # each is compiled anew, which takes long
 ALL = [*TABLE, "KernelOneClassSVM"]

@@ -27,9 +27,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...block.table_prefetch import prefetch
 from ...compiling.array_views import address_of, as_i64
 from ...compiling.jit import compiled
-from ...simd.prefetch import prefetch
 from ...simd.table_sums import row_distances
 from ...simd.vector_ops import number_below
 from .memory import (

@@ -21,9 +21,8 @@ from ...compiling.model_type import MODEL, NOTHING, NUMBERS
 from ...compiling.needs import Need
 from ...examples.call import row_of, scores_of, unpack_rows, whole_row
 from ...examples.finite import is_finite
-from ...simd.logarithm import logarithms
-from ...simd.registers import LANES
-from ...simd.vector_ops import dot
+from ...simd.exponential import logarithms
+from ...simd.vector_ops import LANES, dot
 from .archive import archive_row, find_far
 from .binning import learn_bins, predict_bins
 from .linear_models import (

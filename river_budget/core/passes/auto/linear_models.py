@@ -18,9 +18,8 @@ import math
 import numpy as np
 
 from ...compiling.jit import compiled
-from ...simd.registers import LANES
 from ...simd.table_sums import all_dots, dots
-from ...simd.vector_ops import combine, dot
+from ...simd.vector_ops import LANES, combine, dot
 from .tables import columns_of, desk_of, room_of, whole_row
 
 QUICK_RATE, SLOW_RATE = 0.3, 0.05

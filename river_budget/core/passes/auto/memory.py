@@ -22,8 +22,7 @@ from ...compiling.jit import compiled
 from ...examples.call import row_of
 from ...expansion.support import move
 from ...simd.exponential import exponentials
-from ...simd.registers import LANES
-from ...simd.vector_ops import number_below, write_up_to
+from ...simd.vector_ops import LANES, number_below, write_up_to
 from .tables import NEIGHBOURS, desk_of, found_of, memory_of
 
 LEAST_VOTE_WEIGHT = 1e-9  # the least weight of a row in votes

@@ -25,8 +25,7 @@ import numpy as np
 from ...compiling.array_views import address_of, f64
 from ...compiling.jit import compiled
 from ...examples.call import row_of
-from ...simd.exponential import exp_of, exponentials
-from ...simd.softmax import softmax
+from ...simd.exponential import exp_of, exponentials, softmax
 from ...simd.vector_ops import combine
 from .tables import (
     ARCHIVES,

@@ -46,18 +46,9 @@ from ...compiling.array_views import (
     i64_matrix,
 )
 from ...compiling.jit import compiled
-from ...compiling.model_type import MODEL
-from ...compiling.named_rows import (
-    NamedTables,
-    Rows,
-    Tables,
-    named_rows,
-    rows_at,
-    rows_type,
-    struct,
-    view,
-)
-from ...simd.registers import LANES
+from ...compiling.model_type import MODEL, Rows, Tables, rows_at, rows_type, struct, view
+from ...compiling.named_rows import NamedTables, named_rows
+from ...simd.vector_ops import LANES
 
 # grows: 1 with trees, 2 with trees and an archive; models from older files go on without. archived: rows that the archive
 # has received. slots: places for names in a model of words (words.py), else 0; held: how many of them are taken.

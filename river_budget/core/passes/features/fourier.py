@@ -15,10 +15,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ...block.limits import padded_count
-from ...compiling.array_views import carver
+from ...compiling.array_views import carver, record
 from ...compiling.jit import REORDERED, compiled
 from ...examples.finite import is_finite
 from ...examples.present_features import all_of, example, example_and_scores, unpack
@@ -29,15 +27,7 @@ from ...simd.trigonometry import sines_and_cosines
 from ...simd.vector_ops import dot
 from ...vectors.stored import dot_products
 
-STATE = np.dtype(
-    (
-        np.record,
-        [
-            (name, "f8")
-            for name in ("learning_rate", "epsilon", "max_error", "scale", "average", "averaged")
-        ],
-    )
-)
+STATE = record("f8 learning_rate epsilon max_error scale average averaged")
 state_at = carver(STATE, 0)
 
 

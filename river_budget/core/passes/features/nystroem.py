@@ -22,37 +22,23 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ...block.limits import padded_count, within
-from ...compiling.array_views import carver
+from ...compiling.array_views import carver, record
 from ...compiling.jit import REORDERED, compiled
 from ...examples.finite import usable
 from ...examples.present_features import example_and_scores, unpack
 from ...expansion.kernel_rows import kernel_row, norm_of, self_kernel
 from ...expansion.support import add_to, insert, largest
-from ...rounds.ending import count_iterate, report
 from ...rounds.losses import clamp_step, clipped, loss_and_direction, step_length
-from ...rounds.observe import score_example
+from ...rounds.observe import count_iterate, report, score_example
 from ...simd.vector_ops import dot
 from ...vectors.stored import has_room_for
 
 GATHERING, PREPARED, LINEAR, FRESH = range(4)
-STATE = np.dtype(
-    (
-        np.record,
-        [
-            ("learning_rate", "f8"),
-            ("epsilon", "f8"),
-            ("max_error", "f8"),
-            ("scale", "f8"),
-            ("average", "f8"),
-            ("averaged", "f8"),
-            ("kept", "i8"),
-            ("stage", "i8"),
-            ("eta_linear", "f8"),  # learning rate of the linear model; NaN: that of the expansion
-        ],
-    )
+STATE = record(
+    "f8 learning_rate epsilon max_error scale average averaged",
+    "i8 kept stage",
+    "f8 eta_linear",  # learning rate of the linear model; NaN: that of the expansion
 )
 state_at = carver(STATE, 0)
 SAME = 1e-12  # examples with a smaller squared distance, relative to their lengths, are the same
@@ -79,17 +65,12 @@ def learn(call):
                 add_to(model, insert(model, x, norm), plus, minus, amount)
             else:  # w <- w - eta times the gradient
                 begin_linear(model, state)
-                amount = clamp_step(linear_rate(state) * step) * sign
+                eta = state.learning_rate if math.isnan(state.eta_linear) else state.eta_linear
+                amount = clamp_step(eta * step) * sign
                 linear_step(model, state.kept, plus, minus, amount)
         if w > 0.0:
             count_iterate(model, state)
     return n
-
-
-@compiled(always_inlined=True)
-def linear_rate(state):
-    """The learning rate of the linear model: its own, or that of the expansion."""
-    return state.learning_rate if math.isnan(state.eta_linear) else state.eta_linear
 
 
 @compiled(always_inlined=True)
@@ -98,16 +79,10 @@ def begin_linear(model, state):
     if state.stage == PREPARED:
         project_function(model, state.kept)
     elif state.stage == FRESH:
-        set_function_to_zero(model)
+        for r in range(model.coefficients.shape[0]):
+            for j in range(padded_count(model)):
+                model.coefficients[r, j] = 0.0
     state.stage = LINEAR
-
-
-@compiled
-def set_function_to_zero(model):
-    """Set all coefficients to 0."""
-    for r in range(model.coefficients.shape[0]):
-        for j in range(padded_count(model)):
-            model.coefficients[r, j] = 0.0
 
 
 @compiled

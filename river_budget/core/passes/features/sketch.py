@@ -21,12 +21,12 @@ import numpy as np
 
 from ...block.limits import BOUND
 from ...block.random_numbers import numbered
-from ...compiling.array_views import carver, f64
+from ...compiling.array_views import carver, f64, record
 from ...compiling.jit import REORDERED, compiled
 from ...examples.finite import is_finite
 from ...examples.present_features import all_of, example_and_scores, places_of, unpack, values_of
 
-STATE = np.dtype((np.record, [("scale", "f8")]))
+STATE = record("f8 scale")
 state_at = carver(STATE, 0)
 
 

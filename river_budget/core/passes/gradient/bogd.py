@@ -17,11 +17,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ...block.codes import Maintenance, Task
 from ...block.random_numbers import below, uniform
-from ...compiling.array_views import carver
+from ...compiling.array_views import carver, record
 from ...compiling.jit import compiled
 from ...examples.call import model_of
 from ...examples.present_features import unpack
@@ -40,18 +38,7 @@ from ...rounds.observe import observe
 
 BINARY, REMOVE_OLDEST = int(Task.BINARY), int(Maintenance.REMOVE_OLDEST)
 MULTICLASS = int(Task.MULTICLASS)
-STATE = np.dtype(
-    (
-        np.record,
-        [
-            ("learning_rate", "f8"),
-            ("l2", "f8"),
-            ("max_coefficient", "f8"),
-            ("epsilon", "f8"),
-            ("nonuniform", "i8"),
-        ],
-    )
-)
+STATE = record("f8 learning_rate l2 max_coefficient epsilon", "i8 nonuniform")
 state_at = carver(STATE, 0)
 
 

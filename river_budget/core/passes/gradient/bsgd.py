@@ -28,39 +28,28 @@ from ...block.codes import Task
 from ...block.limits import LAPLACIAN, RBF, padded_count
 from ...budget.keep import FACTOR, MANY, PAIRS, REMOVE, add, keep_budget, strategy_of
 from ...budget.newcomer import no_newcomer
-from ...compiling.array_views import carver
+from ...compiling.array_views import carver, record
 from ...compiling.jit import REORDERED, compiled
 from ...examples.call import model_of
 from ...examples.present_features import unpack
 from ...expansion.kernel_rows import row_of_vector
 from ...expansion.support import rescale
-from ...rounds.ending import count_iterate, report
-from ...rounds.losses import along_direction, clamp_step, loss_and_direction, squared_length
-from ...rounds.observe import score_example
+from ...rounds.losses import clamp_step, loss_and_direction, squared_length
+from ...rounds.observe import count_iterate, report, score_example
 from ...simd.vector_ops import dot
 from ...vectors.stored import has_distance_table
 
 REGRESSION = int(Task.REGRESSION)
-STATE = np.dtype(
-    (
-        np.record,
-        [
-            ("l2", "f8"),
-            ("learning_rate", "f8"),  # NaN: the step of the papers
-            ("epsilon", "f8"),
-            ("project_to_ball", "i8"),
-            ("average", "f8"),
-            ("averaged", "f8"),
-            ("rounds", "f8"),
-            ("norm2", "f8"),
-            ("unchecked", "i8"),  # vectors removed since norm2 was computed from scratch
-            ("bounded", "i8"),  # whether norm2 is an upper bound
-            # > 0: removals until norm2 may become a bound; < 0: minus the removals since it became one
-            ("wait", "i8"),
-            ("surplus", "f8"),  # sum of weight * loss(0) - 1, which is 0 in the paper
-            ("errors", "f8"),  # sum of |E_t|
-        ],
-    )
+STATE = record(
+    "f8 l2 learning_rate epsilon",  # learning_rate NaN: the step of the papers
+    "i8 project_to_ball",
+    "f8 average averaged rounds norm2",
+    "i8 unchecked",  # vectors removed since norm2 was computed from scratch
+    "i8 bounded",  # whether norm2 is an upper bound
+    # > 0: removals until norm2 may become a bound; < 0: minus the removals since it became one
+    "i8 wait",
+    "f8 surplus",  # sum of weight * loss(0) - 1, which is 0 in the paper
+    "f8 errors",  # sum of |E_t|
 )
 state_at = carver(STATE, 0)
 DRIFT = 1e-6  # a larger relative error of norm2 is counted as a repair; rounding stays near 1e-13
@@ -73,15 +62,10 @@ INSIDE = 0.5
 def shrink_to_budget(call):
     """Maintain until the model keeps its budget, which a user has made smaller."""
     model = model_of(call)
-    state, before = state_of(model), model.head.count
+    state, before = state_at(model.state), model.head.count
     exact = norm_is_exact(state)
     change = keep_budget(model, exact, strategy_of(model), no_newcomer(model))
     update_norm(model, state, exact, change, before)
-
-
-@compiled
-def state_of(model):
-    return state_at(model.state)
 
 
 @compiled(called_from_python=True)
@@ -112,13 +96,13 @@ def learn_projecting(call):
 def learn_rows(call, strategy):
     """Learn the rows in order; scores[t] = f = f(x_t) before row t is learned. Returns how many it has processed."""
     model, stream, n = unpack(call)
-    state = state_of(model)
+    state = state_at(model.state)
     for t in range(n):
         x, f, y, w, norm = score_example(model, stream, t)
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        along = along_direction(f, sign, plus, minus)
+        along = sign * (f[plus] - f[minus] if minus >= 0 else f[plus])  # <direction, f>
         report(model, state.average, f, y, w)
         if w == 0.0:
             continue
@@ -176,7 +160,8 @@ def shrink(model, state, decay):
 @compiled(always_inlined=True)
 def project_on_ball(model, state, y, w):
     """Project w on the ball, whose radius follows from the losses of w = 0 on the examples so far and this one."""
-    state.surplus += clamp_step(w * loss_of_zero(model, y, state.epsilon)) - 1.0
+    loss_of_zero = max(abs(y) - state.epsilon, 0.0) if model.head.task == REGRESSION else 1.0
+    state.surplus += clamp_step(w * loss_of_zero) - 1.0
     if not state.project_to_ball:
         return
     size = size_of_ball(state)
@@ -185,12 +170,6 @@ def project_on_ball(model, state, y, w):
     if state.l2 * state.norm2 > size and size > 0.0:
         rescale(model, 1.0 / math.sqrt(state.l2 * state.norm2 / size))
         state.norm2 = size / state.l2
-
-
-@compiled(always_inlined=True)
-def loss_of_zero(model, y, epsilon):
-    """The loss of w = 0 on an example with target y."""
-    return max(abs(y) - epsilon, 0.0) if model.head.task == REGRESSION else 1.0
 
 
 @compiled(always_inlined=True)
@@ -225,13 +204,10 @@ def update_norm(model, state, exact, change, before):
         maintained = state.norm2
         recompute_norm(model, state)
         model.head.repairs += abs(state.norm2 - maintained) > DRIFT * state.norm2
-    elif exact and state.wait <= 0 and is_inside(state) and not has_distance_table(model):
+        return
+    inside = state.l2 * state.norm2 < INSIDE * size_of_ball(state)
+    if exact and state.wait <= 0 and inside and not has_distance_table(model):
         state.bounded, state.wait = 1, 0
-
-
-@compiled
-def is_inside(state):
-    return state.l2 * state.norm2 < INSIDE * size_of_ball(state)
 
 
 @compiled
@@ -262,19 +238,13 @@ def bound_by_coefficients(model):
 
 @compiled
 def recompute_norm(model, state):
-    state.norm2 = squared_length_of(model)
-    state.unchecked = state.bounded = 0
-
-
-@compiled
-def squared_length_of(model):
-    """|w|^2 = sum_ij a_i . a_j k(x_i, x_j), from scratch"""
-    head = model.head
-    total = 0.0
+    """norm2 = |w|^2 = sum_ij a_i . a_j k(x_i, x_j), from scratch"""
+    head, total = model.head, 0.0
     for j in range(head.count):
         row_of_vector(model, j)
         for r in range(model.coefficients.shape[0]):
             total += model.coefficients[r, j] * dot(
                 model.row, model.coefficients[r], padded_count(model)
             )
-    return head.scale * head.scale * total
+    state.norm2 = head.scale * head.scale * total
+    state.unchecked = state.bounded = 0

@@ -14,11 +14,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ...block.codes import Task
 from ...budget.keep import FACTOR, MANY, PAIRS, REMOVE, add_within_budget
-from ...compiling.array_views import carver
+from ...compiling.array_views import carver, record
 from ...compiling.jit import compiled
 from ...examples.call import scores_of, unpack_rows
 from ...examples.present_features import unpack
@@ -28,9 +26,7 @@ from ...rounds.losses import clamp_step, loss_and_direction
 from ...rounds.observe import observe, score_example
 
 REGRESSION = int(Task.REGRESSION)
-STATE = np.dtype(
-    (np.record, [("learning_rate", "f8"), ("l2", "f8"), ("nu", "f8"), ("level", "f8")])
-)
+STATE = record("f8 learning_rate l2 nu level")
 state_at = carver(STATE, 0)
 
 

@@ -9,19 +9,14 @@ of the loss; in regression eta times the residual.
 
 from __future__ import annotations
 
-import numpy as np
-
-from ...compiling.array_views import carver
+from ...compiling.array_views import carver, record
 from ...compiling.jit import compiled
 from ...examples.present_features import unpack
 from ...expansion.support import add_to, insert
-from ...rounds.ending import count_iterate, report
 from ...rounds.losses import clamp_step, loss_and_direction, step_length
-from ...rounds.observe import score_example
+from ...rounds.observe import count_iterate, report, score_example
 
-STATE = np.dtype(
-    (np.record, [(name, "f8") for name in ("learning_rate", "epsilon", "average", "averaged")])
-)
+STATE = record("f8 learning_rate epsilon average averaged")
 state_at = carver(STATE, 0)
 
 

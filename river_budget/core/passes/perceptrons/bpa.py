@@ -14,10 +14,8 @@ V       heirs         whose removal changes the model least:
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...budget.projection import TINY, add_or_project, cheapest, project_out
-from ...compiling.array_views import carver, f64
+from ...compiling.array_views import carver, f64, record
 from ...compiling.jit import compiled
 from ...examples.call import model_of
 from ...examples.present_features import unpack
@@ -38,7 +36,7 @@ from ...rounds.observe import observe
 SIMPLE, NEAREST, PROJECTION = range(3)
 NEIGHBOUR_ROWS = 2  # of per_vector: the nearest other vector, and their kernel value
 NEIGHBOUR, SIMILARITY = range(NEIGHBOUR_ROWS)
-STATE = np.dtype((np.record, [("C", "f8"), ("code", "i8")]))
+STATE = record("f8 C", "i8 code")
 state_at = carver(STATE, 0)
 
 

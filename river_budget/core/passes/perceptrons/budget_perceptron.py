@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compiling.array_views import carver
+from ...compiling.array_views import carver, record
 from ...compiling.jit import compiled
 from ...examples.call import model_of
 from ...examples.present_features import unpack
@@ -22,7 +22,7 @@ from ...rounds.observe import observe
 
 # Margins that differ by a smaller share of the margin, or of the vector's own part of it, count as equal
 TIE = 1e-9
-STATE = np.dtype((np.record, [("margin", "f8")]))
+STATE = record("f8 margin")
 state_at = carver(STATE, 0)
 
 

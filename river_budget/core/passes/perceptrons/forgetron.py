@@ -16,11 +16,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ...block.codes import Task
 from ...block.limits import within
-from ...compiling.array_views import carver, f64
+from ...compiling.array_views import carver, f64, record
 from ...compiling.jit import compiled
 from ...examples.call import model_of
 from ...examples.present_features import unpack
@@ -31,18 +29,7 @@ from ...rounds.observe import observe
 from ...vectors.stored import read_vector
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
-STATE = np.dtype(
-    (
-        np.record,
-        [
-            ("learning_rate", "f8"),
-            ("epsilon", "f8"),
-            ("mistakes", "f8"),
-            ("damage", "f8"),
-            ("factor", "f8"),  # of the last removal
-        ],
-    )
-)
+STATE = record("f8 learning_rate epsilon mistakes damage factor")  # factor: of the last removal
 state_at = carver(STATE, 0)
 # The largest weight or margin, so that sums of products stay finite with kernels that have no bound
 LARGEST_WEIGHT = 1e70

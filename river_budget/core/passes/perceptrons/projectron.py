@@ -17,8 +17,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ...budget.projection import (
     TINY,
     add_projected,
@@ -28,7 +26,7 @@ from ...budget.projection import (
     project_out,
     remove_dependent,
 )
-from ...compiling.array_views import carver, f64
+from ...compiling.array_views import carver, f64, record
 from ...compiling.jit import compiled
 from ...examples.call import model_of
 from ...examples.present_features import unpack
@@ -37,16 +35,9 @@ from ...expansion.support import add_to, insert, lightest
 from ...rounds.losses import clamp_step, loss_and_direction, mistaken
 from ...rounds.observe import observe
 
-STATE = np.dtype(
-    (
-        np.record,
-        [
-            ("learning_rate", "f8"),
-            ("epsilon", "f8"),
-            ("threshold", "f8"),  # NaN: none, as in the paper of 2016
-            ("eager", "i8"),  # Projectron++: learn from margin errors too
-        ],
-    )
+STATE = record(
+    "f8 learning_rate epsilon threshold",  # threshold NaN: none, as in the paper of 2016
+    "i8 eager",  # Projectron++: learn from margin errors too
 )
 state_at = carver(STATE, 0)
 

@@ -22,11 +22,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ...block.limits import padded_count
 from ...block.random_numbers import below
-from ...compiling.array_views import carver
+from ...compiling.array_views import carver, record
 from ...compiling.jit import REORDERED, compiled
 from ...examples.call import model_of, scores_of, unpack_rows
 from ...examples.finite import usable
@@ -39,8 +37,7 @@ from ...rounds.losses import clamp_step
 from ...rounds.observe import REFUSED
 from ...rounds.stream_warnings import far_from_all
 from ...simd.vector_ops import dot
-from .water_levels import water_level
-from .window_choice import (
+from .water_levels import (
     KEPT,
     LABELS,
     PULLS,
@@ -51,19 +48,16 @@ from .window_choice import (
     levels_of,
     pick,
     pick_pair,
+    water_level,
 )
 
 PER_VECTOR = 5
 CHECK_INTERVAL = 16  # arrivals between checks of |w|^2 and one response, each in turn
 DRIFT = 1e-7  # relative to |w| and the length of the example; rounding alone stays near 1e-13
 
-_WHOLE = "steps fit_bias reservoir seen done iterations refined positives"
-_REAL = "slack norm2 bias last_bias last_slope"
-STATE = np.dtype(
-    (
-        np.record,
-        [(name, "i8") for name in _WHOLE.split()] + [(name, "f8") for name in _REAL.split()],
-    )
+STATE = record(
+    "i8 steps fit_bias reservoir seen done iterations refined positives",
+    "f8 slack norm2 bias last_bias last_slope",
 )
 state_at = carver(STATE, 0)
 

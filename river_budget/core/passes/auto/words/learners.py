@@ -27,7 +27,7 @@ import numpy as np
 
 from ....compiling.jit import compiled
 from ....examples.call import row_of
-from ....simd.logarithm import logarithms
+from ....simd.exponential import logarithms
 from ..linear_models import GRADIENT_FLOOR, LINEAR_FORGETTING, mean_square
 from ..tables import WORD_SUMS, columns_of, desk_of, room_of
 from .names import LOG_FADING, NO_SLOT, fading_of
