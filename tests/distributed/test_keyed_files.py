@@ -28,7 +28,7 @@ import river_budget as rb
 from river_budget.distributed import KeyedModels
 from river_budget.distributed.keyed import keys, storage
 from river_budget.distributed.keyed.storage import Folder
-from river_budget.distributed.workers.interface import SerialWorker
+from river_budget.distributed.workers.backends import SerialWorker
 from river_budget.kernels import RBF
 
 # models that wait on disk

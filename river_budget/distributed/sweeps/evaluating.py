@@ -16,7 +16,7 @@ from ...model.estimators.checks import predict_then_learn_batch, steps_of_ours
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import in_order
-from ..workers.interface import Backend, Ticket, Worker, WorkerLost
+from ..workers.backends import Backend, Ticket, Worker, WorkerLost
 from .journal import Outcome
 
 ExampleStream = Iterable[Any] | Callable[[], Iterable[Any]]

@@ -18,8 +18,7 @@ from ...progress import Progress
 from ..precompile import precompile
 from ..workers import backends
 from .evaluating import Examples, ExampleStream, Trial, WorkerPool
-from .journal import Journal, Outcome
-from .settings import chosen, described, fingerprint
+from .journal import Journal, Outcome, chosen, described, fingerprint
 
 FIRST = 1000  # examples, enough to fill most models: some passes run only in full models
 
