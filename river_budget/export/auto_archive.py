@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.passes.auto import tables as core
 from ..core.passes.auto.archive import MANY_COLUMNS, MORE_STEPS, STEPS
-from .graph import Graph
+from .graph import Graph, Tensor
 
 NOT_HERE = 1e300  # the distance of nobody
 
@@ -30,12 +30,10 @@ class ArchiveTables:
         self.alias = np.where(known, n + (following - age) % size, np.arange(n))
         ages = (following - np.arange(kept) - 1) % size + 1
         recent = int(learned.budget) - int(learned.budget) // 2
-        everybody = np.ones(n + kept + 1)
-        everybody[n : n + kept] = ages <= recent
-        self.left_out = everybody  # 1: they are never new
-        links = n + room.links[:kept].astype(np.int64)
-        self.links = np.vstack([np.full((n, core.LINKS), self.nobody), links])
-        self.links = np.vstack([self.links, np.full((1, core.LINKS), self.nobody)])
+        self.left_out = np.ones(n + kept + 1)  # 1: they are never new
+        self.left_out[n : n + kept] = ages <= recent
+        self.links = np.full((n + kept + 1, core.LINKS), self.nobody)
+        self.links[n : n + kept] = n + room.links[:kept].astype(np.int64)
         d = learned.d
         self.rows = np.vstack([learned.vectors.T, room.archive[:kept, :d], np.zeros((1, d))])
         self.targets = self._all(learned.memory.target, room.archived.target[:kept])
@@ -48,46 +46,46 @@ class ArchiveTables:
         return np.concatenate([of_memory, of_archive, [0.0]])
 
 
-def search(graph: Graph, learned: Any, scaled: str, nearest: str, places: str) -> tuple[str, str]:
+def search(
+    graph: Graph, learned: Any, scaled: Tensor, nearest: Tensor, places: Tensor
+) -> tuple[Tensor, Tensor]:
     """(distances, rows) of the nearest of memory and archive, from those near in the memory."""
     tables, d, k = ArchiveTables(learned), learned.d, min(core.NEIGHBOURS, learned.n)
     roots = np.sqrt(learned.room.metric.weight[:d])
     rows = tables.rows * roots
-    begin = graph.node("Cast", graph.node("Gather", tables.alias, places), to=11)
-    together = graph.node("Concat", graph.node("Mul", scaled, roots), nearest, begin, axis=1)
+    begin = graph.node("Gather", tables.alias, places).real()
+    together = graph.node("Concat", scaled * roots, nearest, begin, axis=1)
     more = core.FOLLOWED * core.LINKS if tables.steps else 0
     kept = min(core.NEIGHBOURS, k + more)
 
-    def of_row(row: str) -> str:
-        x, distances, found = graph.nodes_of(3, "Split", row, np.array([d, k, k]), axis=0)
-        found = graph.node("Cast", found, to=7)
-        opened = graph.node("GreaterOrEqual", found, np.array(tables.first))
+    def of_row(row: Tensor) -> Tensor:
+        x, distances, numbers = graph.nodes_of(3, "Split", row, np.array([d, k, k]), axis=0)
+        found = numbers.whole()
+        opened = found >= np.array(tables.first)
         seen = graph.node("ScatterElements", tables.left_out, found, np.ones(k), axis=0)
         for _ in range(tables.steps):
             new, opened = _followed(graph, tables, found, opened)
             fresh, seen = _fresh(graph, tables, new, seen)
-            apart = graph.node("Sub", graph.node("Gather", rows, new, axis=0), x)
-            far = graph.node(
-                "ReduceSum", graph.node("Mul", apart, apart), np.array([1]), keepdims=0
-            )
-            far = graph.node("Where", fresh, far, NOT_HERE)
+            apart = graph.node("Gather", rows, new, axis=0) - x
+            far = graph.node("Where", fresh, (apart * apart).total(axis=1), NOT_HERE)
             every = graph.node("Concat", distances, far, axis=0)
             distances, best = graph.nodes_of(2, "TopK", every, np.array([kept]), largest=0, axis=0)
             found = graph.node("Gather", graph.node("Concat", found, new, axis=0), best)
             opened = graph.node("Gather", graph.node("Concat", opened, fresh, axis=0), best)
-        return graph.node("Concat", distances, graph.node("Cast", found, to=11), axis=0)
+        return graph.node("Concat", distances, found.real(), axis=0)
 
     size = kept if tables.steps else k
     result = graph.for_each_row(together, d + 2 * k, of_row, 2 * size)
     distances, found = graph.nodes_of(2, "Split", result, np.array([size, size]), axis=1)
-    return distances, graph.node("Cast", found, to=7)
+    return distances, found.whole()
 
 
-def _followed(graph: Graph, tables: ArchiveTables, found: str, opened: str) -> tuple[str, str]:
+def _followed(
+    graph: Graph, tables: ArchiveTables, found: Tensor, opened: Tensor
+) -> tuple[Tensor, Tensor]:
     """(the rows to which the nearest that are open lead, which are open after that)"""
     nobody = np.array(tables.nobody)
-    numbers = graph.node("Cast", opened, to=7)
-    before = graph.node("CumSum", numbers, np.array(0))
+    before = graph.node("CumSum", opened.whole(), np.array(0))
     first = graph.node("LessOrEqual", before, np.array(core.FOLLOWED))
     chosen = graph.node("And", opened, first)
     rest = graph.node("And", opened, graph.node("Not", first))
@@ -103,14 +101,13 @@ def _followed(graph: Graph, tables: ArchiveTables, found: str, opened: str) -> t
     return graph.node("Reshape", links, np.array([-1])), rest
 
 
-def _fresh(graph: Graph, tables: ArchiveTables, new: str, seen: str) -> tuple[str, str]:
+def _fresh(graph: Graph, tables: ArchiveTables, new: Tensor, seen: Tensor) -> tuple[Tensor, Tensor]:
     """(which rows have not been seen, not even further ahead; what has been seen after that)"""
     n = core.FOLLOWED * core.LINKS
-    known = graph.node("Greater", graph.node("Gather", seen, new), 0.0)
-    down, across = (graph.node("Unsqueeze", new, np.array([axis])) for axis in (1, 0))
-    same = graph.node("Equal", down, across)
+    known = graph.node("Gather", seen, new) > 0.0
+    same = graph.node("Equal", new.unsqueezed(1), new.unsqueezed(0))
     same = graph.node("And", same, np.tril(np.ones((n, n), bool), -1))
-    again = graph.node("ReduceMax", graph.node("Cast", same, to=11), axes=[1], keepdims=0)
-    known = graph.node("Or", known, graph.node("Greater", again, 0.0))
+    again = graph.node("ReduceMax", same.real(), axes=[1], keepdims=0)
+    known = graph.node("Or", known, again > 0.0)
     after = graph.node("ScatterElements", seen, new, np.ones(n), axis=0)
     return graph.node("Not", known), after

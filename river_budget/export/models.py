@@ -7,18 +7,20 @@ import json
 import os
 from typing import Any
 
+import numpy as np
+
 from ..algorithms.gradient.one_class import KernelOneClassSVM
+from ..model.inputs.targets import plain
 from ..nested import last_step
 from ..saving import container
-from .graph import Columns, Graph
-from .one_hot import texts_of
-from .outputs import give_out, give_out_strangeness
-from .predictors import predicted
-from .transformers import features_of
+from .graph import Columns, Graph, Tensor
+from .predictors import Found, predicted
+from .transformers import features_of, texts_of
 
 __all__ = ["onnx"]
 
 MATRIX = "features"  # the name of the input if it holds all features
+KINDS = {bool: "BOOL", int: "INT64", str: "STRING", float: "DOUBLE"}
 
 
 def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None:
@@ -115,8 +117,52 @@ def columns_in(graph: Graph, model: Any, names: list[Any], matrix: bool) -> Colu
     words = texts_of(model)
     if not matrix:
         numbers = [name for name in names if name not in words]
-        tensor = graph.node("Concat", *map(str, numbers), axis=1) if numbers else ""
-        return Columns(tensor, numbers, {name: str(name) for name in names if name in words})
+        inputs = {name: Tensor(graph, str(name)) for name in names}
+        given = [inputs[name] for name in numbers]
+        tensor = graph.node("Concat", *given, axis=1) if given else graph.nothing
+        return Columns(tensor, numbers, {name: inputs[name] for name in names if name in words})
     if found := [name for name in names if name in words]:
         raise ValueError(f"one matrix for all features cannot hold {found[0]!r}, which is a text")
-    return Columns(MATRIX, names)
+    return Columns(Tensor(graph, MATRIX), names)
+
+
+# outputs
+
+
+def give_out(graph: Graph, found: Found) -> dict[str, str]:
+    """Name the outputs. Returns the properties of the file."""
+    if found.labels is None:  # a regressor
+        graph.output("prediction", _column(graph, found.scores), "DOUBLE")
+        return {}
+    labels = [plain(label) for label in found.labels]
+    kinds = {type(label) for label in labels}
+    if len(kinds) > 1 or not kinds <= KINDS.keys():
+        raise ValueError(
+            f"labels must all be texts, all whole numbers, all floats or all booleans, not {labels!r}"
+        )
+    table = np.array(labels, object if kinds == {str} else None)
+    graph.output("label", graph.node("Gather", table, found.chosen), KINDS[kinds.pop()])
+    graph.output("probabilities", found.probabilities, "DOUBLE", len(labels))
+    if found.scores is not None and len(labels) == 2:
+        graph.output("scores", _column(graph, found.scores), "DOUBLE")
+    elif found.scores is not None:
+        graph.output("scores", found.scores, "DOUBLE", len(labels))
+    return {"classes": json.dumps(labels)}
+
+
+def give_out_strangeness(graph: Graph, found: Found, level: float) -> None:
+    """The anomaly score, as `score_one` returns it: from 0 to 1, and .5 at the threshold."""
+    outside = _column(graph, found.scores)
+    if level <= 0.0:
+        inside = graph.node("Max", -outside, 0.0)
+        graph.output("score", 0.5 / (inside + 1.0), "DOUBLE")
+        return
+    f = graph.node("Max", level - outside, 0.0)
+    far = 1.0 - f * (0.5 / level)
+    near = graph.node("Pow", level / f, 4.0) * 0.5
+    graph.output("score", graph.node("Where", outside > 0.0, far, near), "DOUBLE")
+
+
+def _column(graph: Graph, matrix: Any) -> Tensor:
+    """The only column of a matrix."""
+    return graph.node("Squeeze", matrix, np.array([1]))

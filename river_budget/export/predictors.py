@@ -18,9 +18,8 @@ from ..model.expansions.averaging import AveragingExpansion
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.targets import Labels
 from .auto_experts import class_scores, prediction
-from .errors import not_exported
 from .expansions import expansion, waves
-from .graph import Columns, Graph
+from .graph import Columns, Graph, Tensor, not_exported
 from .transformers import present, transformed
 
 
@@ -28,10 +27,10 @@ from .transformers import present, transformed
 class Found:
     """The outputs of a model: matrices with one row per example."""
 
-    scores: str | None  # raw scores: one column, or from three labels on one for each
+    scores: Tensor | None  # raw scores: one column, or from three labels on one for each
     labels: list[Any] | None = None  # the labels of a classifier
-    probabilities: str = ""  # a column for each label
-    chosen: str = ""  # the index of the predicted label, one number per example
+    probabilities: Any = None  # a column for each label
+    chosen: Any = None  # the index of the predicted label, one number per example
 
 
 def predicted(graph: Graph, model: Any, columns: Columns) -> Found:
@@ -56,7 +55,7 @@ def predicted(graph: Graph, model: Any, columns: Columns) -> Found:
         return _linear(graph, model, columns, kind is linear_model.LogisticRegression)
     if kind is linear_model.SoftmaxRegression:
         table = [_weights(weights, columns) for weights in model.weights.values()]
-        scores = graph.node("MatMul", columns.tensor, np.array(table).T)
+        scores = columns.tensor @ np.array(table).T
         return _best(graph, list(model.weights), scores, graph.node("Softmax", scores, axis=1))
     if issubclass(kind, (BudgetModel, _FOGD, AutoTables)):
         return _ours(graph, model, columns)
@@ -76,12 +75,12 @@ def _ours(graph: Graph, model: Any, columns: Columns) -> Found:
         )
     slope, lead = model._link()
     if len(labels.known) == 2:
-        return _two(graph, labels.known, scores, graph.node("Mul", scores, float(slope)))
+        return _two(graph, labels.known, scores, scores * float(slope))
     logits = _with_lead(graph, scores, len(labels.known), slope, lead)
     return _best(graph, labels.known, scores, graph.node("Softmax", logits, axis=1))
 
 
-def _scores(graph: Graph, model: Any, columns: Columns) -> str:
+def _scores(graph: Graph, model: Any, columns: Columns) -> Tensor:
     if isinstance(model, AutoTables):
         return (class_scores if hasattr(model, "labels") else prediction)(graph, model, columns)
     block = blocks.views(model.block)
@@ -92,43 +91,45 @@ def _scores(graph: Graph, model: Any, columns: Columns) -> str:
         sines = block.per_vector[first::rows, :n]
         cosines = block.coefficients[:, :n] if rows == 1 else block.per_vector[1::rows, :n]
         weights = np.concatenate([cosines, sines], axis=1).T
-        return graph.node("MatMul", waves(graph, model, columns), np.ascontiguousarray(weights))
+        return waves(graph, model, columns) @ np.ascontiguousarray(weights)
     mean = isinstance(model, AveragingExpansion) and model.average
     coefficients = model.mean_rows()[:, :n] if mean else model.coefficient_columns()
     scores = expansion(graph, model, columns, coefficients)
     if isinstance(model, SBPClassifier):
-        return graph.node("Add", scores, float(state.bias))
+        return scores + float(state.bias)
     if isinstance(model, KernelOneClassSVM):
-        return graph.node("Sub", float(state.level), scores)
+        return float(state.level) - scores
     return scores
 
 
-def _two(graph: Graph, labels: list[Any], scores: str, logits: str, strict: bool = False) -> Found:
+def _two(
+    graph: Graph, labels: list[Any], scores: Tensor, logits: Tensor, strict: bool = False
+) -> Found:
     """Two classes, of which the second one is positive. `strict`: a score of 0 is negative."""
     positive = graph.node("Sigmoid", logits)
-    shares = graph.node("Concat", graph.node("Sub", 1.0, positive), positive, axis=1)
-    above = graph.node("Greater" if strict else "GreaterOrEqual", scores, 0.0)
-    chosen = graph.node("Squeeze", graph.node("Cast", above, to=7), np.array([1]))
+    shares = graph.node("Concat", 1.0 - positive, positive, axis=1)
+    above = scores > 0.0 if strict else scores >= 0.0
+    chosen = graph.node("Squeeze", above.whole(), np.array([1]))
     return Found(scores, labels, shares, chosen)
 
 
-def _best(graph: Graph, labels: list[Any], scores: str, shares: str) -> Found:
+def _best(graph: Graph, labels: list[Any], scores: Tensor, shares: Tensor) -> Found:
     """The class with the highest score."""
     return Found(scores, labels, shares, graph.node("ArgMax", scores, axis=1, keepdims=0))
 
 
-def _with_lead(graph: Graph, scores: str, n: int, slope: float, lead: float) -> str:
+def _with_lead(graph: Graph, scores: Tensor, n: int, slope: float, lead: float) -> Tensor:
     """Logits: slope times scores, plus the lead for the highest one, unless all are equal."""
     highest = graph.node("ReduceMax", scores, axes=[1], keepdims=1)
-    behind = graph.node("Sub", scores, highest)
-    logits = graph.node("Mul", behind, float(slope))
+    behind = scores - highest
+    logits = behind * float(slope)
     if lead == 0.0:
         return logits
     lowest = graph.node("ReduceMin", behind, axes=[1], keepdims=1)
     first = graph.node("ArgMax", scores, axis=1, keepdims=1)
     others = graph.node("Not", graph.node("Equal", first, np.arange(n)[None]))
     chased = graph.node("And", others, graph.node("Less", lowest, 0.0))
-    return graph.node("Sub", logits, graph.node("Where", chased, float(lead), 0.0))
+    return logits - graph.node("Where", chased, float(lead), 0.0)
 
 
 def _weights(weights: Any, columns: Columns) -> list[float]:
@@ -155,7 +156,8 @@ def _in_units(graph: Graph, model: Any, columns: Columns) -> Found:
         raise not_exported(type(model).__name__)
     inside = predicted(graph, model.regressor, columns)
     spread, mean = float(model.var.get()) ** 0.5, float(model.var.mean.get())
-    return Found(graph.node("Add", graph.node("Mul", inside.scores, spread), mean))
+    assert inside.scores is not None
+    return Found(inside.scores * spread + mean)
 
 
 def _one_against_the_rest(graph: Graph, model: Any, columns: Columns) -> Found:
@@ -170,8 +172,6 @@ def _one_against_the_rest(graph: Graph, model: Any, columns: Columns) -> Found:
         raise ValueError("a OneVsRestClassifier that has learned nothing cannot be exported")
     votes = graph.node("Concat", *shares, axis=1)
     total = graph.node("ReduceSum", votes, np.array([1]), keepdims=1)
-    there = graph.node("Greater", total, 0.0)
-    even = 1.0 / len(shares)
-    probabilities = graph.node("Where", there, graph.node("Div", votes, total), even)
+    probabilities = graph.node("Where", total > 0.0, votes / total, 1.0 / len(shares))
     labels = list(model.classifiers)
     return Found(None, labels, probabilities, graph.node("ArgMax", votes, axis=1, keepdims=0))

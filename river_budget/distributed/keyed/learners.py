@@ -92,7 +92,7 @@ class OurLearner:
     features, it gets a copy; a new label always makes a new index.
     """
 
-    def __init__(self, template: base.Estimator):
+    def __init__(self, template: Any):
         self.template: Any = template.clone()
         self.workspace = Workspace()
         self.learn = self.template.pass_holder.learning_pass  # looked up once
@@ -151,8 +151,10 @@ class BatchPass:
         codes = np.zeros(n)
         if learning_pass is not None:
             targets = Targets(rows.targets, n)
-            coded = self.labels is not None
-            codes = targets.coded(self.labels, 0, n)[0] if coded else targets.numbers()
+            if self.labels is None:
+                codes = targets.numbers()
+            else:
+                codes, _ = targets.coded(self.labels, 0, n)
         weights = np.ones(n) if rows.weights is None else rows.weights
         self.scores = np.zeros((n, model.n_outputs))
         self.arrays = (
