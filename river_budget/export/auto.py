@@ -93,7 +93,7 @@ def scaled(graph: Graph, learned: Learned, raw: Tensor) -> Tensor:
     if not orientation.all():  # of features without variation so far: the sign of the deviation
         sign = graph.node("Where", rest >= 0.0, 1.0, -1.0)
         orientation = graph.node("Where", orientation != 0.0, orientation, sign)
-    return _bent(graph, learned, value, number) * orientation
+    return graph.node("Mul", _bent(graph, learned, value, number), orientation)
 
 
 def _bent(graph: Graph, learned: Learned, values: Tensor, numbers: Tensor) -> Tensor:
@@ -143,7 +143,7 @@ def distances(graph: Graph, learned: Learned, rows: Tensor) -> Tensor:
     stored = learned.vectors * roots[:, None]
 
     def of_row(row: Tensor) -> Tensor:
-        apart = row.unsqueezed(1) - stored
+        apart: Tensor = row.unsqueezed(1) - stored
         return (apart * apart).total(axis=0)
 
     return graph.for_each_row(rows * roots, learned.d, of_row, learned.n)

@@ -111,7 +111,8 @@ def _mixture(row: Row) -> Tensor:
     probabilities = [opinion.unsqueezed(1) for opinion in list(_classifying(row))]
     together = graph.node("Concat", *probabilities, axis=1)
     mixed = together * (1.0 - classify.UNIFORM_SHARE) + classify.UNIFORM_SHARE / n
-    return (graph.node("Log", mixed) * row.learned.weights[:, None]).total(axis=1)
+    weighted: Tensor = graph.node("Log", mixed) * row.learned.weights[:, None]
+    return weighted.total(axis=1)
 
 
 def _corrected(row: Row, highest: Tensor, second: Tensor) -> Tensor:

@@ -51,8 +51,8 @@ def expansion(graph: Graph, model: Any, columns: Columns, coefficients: Any) -> 
 
 def _sum(graph: Graph, head: Any, x: Tensor, vectors: Any, weights: Any) -> Tensor:
     if head.kernel == Code.LINEAR:
-        return x @ (vectors @ weights)  # linear: one vector is enough
-    return kernel_values(graph, head, x, vectors) @ weights
+        return graph.node("MatMul", x, vectors @ weights)  # linear: one vector is enough
+    return graph.node("MatMul", kernel_values(graph, head, x, vectors), weights)
 
 
 def kernel_values(graph: Graph, head: Any, x: Tensor, vectors: Any) -> Tensor:

@@ -14,6 +14,7 @@ A version of the package reads every format up to the one it writes.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import math
 import os
@@ -27,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from .envelope import Envelope, as_length, length_of
-from .errors import SavedModelError
+from .errors import SavedModelError, damaged
 
 MAGIC = b"RBUDGET\n"
 FORMAT = 1
@@ -268,3 +269,27 @@ def _is_shape(shape: Any) -> bool:
     if not isinstance(shape, list) or len(shape) not in (1, 2):
         return False
     return all(type(n) is int and 0 <= n < 2**40 for n in shape)
+
+
+@dataclasses.dataclass
+class Source:
+    """The arrays of a file, and checked access to them."""
+
+    arrays: list[Any]
+    predict_only: bool
+    room: int  # bytes of memory that models may still allocate
+
+    def reserve(self, nbytes: int) -> None:
+        """Reserve memory for a model; raises SavedModelError beyond the limit."""
+        self.room -= nbytes
+        if self.room < 0:
+            raise SavedModelError("the models in the file need more than max_bytes")
+
+    def array(self, place: Any, shape: tuple[int, ...], kind: str, what: str) -> Any:
+        """The array with this index; raises SavedModelError unless it has this shape and type."""
+        if type(place) is not int or not 0 <= place < len(self.arrays):
+            raise damaged(f"its {what} are missing")
+        array = self.arrays[place]
+        if array.shape != shape or array.dtype.kind != kind:
+            raise damaged(f"its {what} have another shape")
+        return array

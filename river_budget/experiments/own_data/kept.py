@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...saving import LARGEST_FILE, NO_LIMIT, SavedModelError, container, nodes, opened
-from ...saving.source import Source as Decoding
+from ...saving.container import Source as Decoding
 from .columns import Columns, SparseColumns, Target
 from .finding import Plan
 from .reading.source import Source
