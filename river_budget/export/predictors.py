@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from river import compose
+from river import compose, optim
 
 from ..algorithms.auto.tables import AutoTables
 from ..algorithms.features.fogd import _FOGD
@@ -35,10 +35,8 @@ class Found:
 
 def predicted(graph: Graph, model: Any, columns: Columns) -> Found:
     """The outputs of the model for these columns."""
-    from river import (  # imported here: they take longer to load than this package
-        linear_model,
-        multiclass,
-    )
+    # imported here: they take longer to load than this package
+    from river import linear_model, multiclass
 
     kind = type(model)
     if kind is compose.Pipeline:
@@ -138,8 +136,6 @@ def _weights(weights: Any, columns: Columns) -> list[float]:
 
 def _linear(graph: Graph, model: Any, columns: Columns, classifier: bool) -> Found:
     """A linear model of River."""
-    from river import optim
-
     usual = optim.losses.Log if classifier else optim.losses.Squared
     if not isinstance(model.loss, usual):
         raise not_exported(f"a {type(model).__name__} with another loss than its usual one")

@@ -20,6 +20,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from river import optim, utils
+
 from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
 from ..algorithms.scaling.targets import TargetStandardScaler
 from ..feature_budget import LARGEST_COUNT, FeatureBudget
@@ -95,8 +97,6 @@ def _targets(model: Any, inner: Inner, whose: str) -> Node:
 
 def _rate(model: Any, optimizer: Any) -> Any:
     """The rate of an optimizer, which must be plain SGD with a constant rate."""
-    from river import optim
-
     if type(optimizer) is not optim.SGD or type(optimizer.lr) is not optim.schedulers.Constant:
         raise SavedModelError(
             f"{type(model).__name__} cannot be saved with another optimizer than SGD at a constant rate"
@@ -105,8 +105,6 @@ def _rate(model: Any, optimizer: Any) -> Any:
 
 
 def _linear(model: Any) -> Node:
-    from river import optim
-
     usual: Any = type(model)()
     same_loss = repr(model.loss) == repr(usual.loss)
     zeros = type(model.initializer) is optim.initializers.Zeros
@@ -224,16 +222,18 @@ def _our_scaler(node: Node, inner: Inner) -> Any:
 
 
 def _target_scaler(node: Node, inner: Inner) -> Any:
-    from river import preprocessing
+    from river import preprocessing, stats
 
     regressor, (seen,) = inner(node.get("regressor")), rows_of([node.get("targets")], 3)
     if not hasattr(regressor, "predict_one"):
         raise damaged("a TargetStandardScaler has no regressor")
     ours = node["class"].startswith("rb.")
     model: Any = (TargetStandardScaler if ours else preprocessing.TargetStandardScaler)(regressor)
-    model.var.mean.n = _number(seen[0], "a count of targets", 0.0)
-    model.var.mean._mean = _number(seen[1], "a mean of targets")
-    model.var._S = _number(seen[2], "a sum of squares", 0.0)
+    var = stats.Var()
+    var.mean.n = _number(seen[0], "a count of targets", 0.0)
+    var.mean._mean = _number(seen[1], "a mean of targets")
+    var._S = _number(seen[2], "a sum of squares", 0.0)
+    model.var = var
     return model
 
 
@@ -251,8 +251,6 @@ def _one_vs_rest(node: Node, inner: Inner) -> Any:
 
 
 def _descent(node: Node, steps: Any) -> Any:
-    from river import optim
-
     optimizer = optim.SGD(_number(node.get("rate"), "a rate"))
     optimizer.n_iterations = _steps(steps)
     return optimizer
@@ -263,7 +261,7 @@ def _weights(table: Any) -> dict[Any, float]:
 
 
 def _linear_model(node: Node, inner: Inner) -> Any:
-    from river import linear_model, utils
+    from river import linear_model
 
     kind = getattr(linear_model, node["class"])
     parameters = {name: _parameter(node, name) for name in LINEAR}

@@ -16,7 +16,8 @@ from river import base, compose
 
 from ...parameters import Value
 
-BEGINNING = '{"key": "'  # the beginning of every line of a checkpoint
+BEGINNING = b'{"key": "'  # the beginning of every line of a checkpoint
+MEASURED = ("value", "examples", "memory", "seconds")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,8 +79,7 @@ class Outcome:
 
     def numbers(self) -> dict[str, Any]:
         """The measurements, by name."""
-        names = ("value", "examples", "memory", "seconds")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in MEASURED}
 
 
 class Journal:
@@ -93,30 +93,18 @@ class Journal:
         self.found: dict[str, dict[str, Any]] = {}
         content = self.path.read_bytes() if self.path.exists() else b""
         whole, _, rest = content.rpartition(b"\n")
-        for line in whole.splitlines():
-            key, numbers = self._parsed(line)
-            self.found[key] = numbers
-        if rest:
-            self._drop(rest, len(content) - len(rest))
-
-    def _parsed(self, line: bytes) -> tuple[str, dict[str, Any]]:
         try:
-            record = json.loads(line)
-            names = ("value", "examples", "memory", "seconds")
-            return record["key"], {name: record[name] for name in names}
+            for line in whole.splitlines():
+                record = json.loads(line)
+                self.found[record["key"]] = {name: record[name] for name in MEASURED}
+            if rest[: len(BEGINNING)] != BEGINNING[: len(rest)]:
+                raise ValueError
         except (ValueError, TypeError, KeyError):
-            raise self._foreign() from None
-
-    def _drop(self, rest: bytes, length: int) -> None:
-        beginning = BEGINNING.encode()
-        if rest[: len(beginning)] != beginning[: len(rest)]:
-            raise self._foreign()
-        os.truncate(self.path, length)
-
-    def _foreign(self) -> ValueError:
-        return ValueError(
-            f"checkpoint: {str(self.path)!r} is not the checkpoint of a sweep, name another file"
-        )
+            raise ValueError(
+                f"checkpoint: {str(path)!r} is not the checkpoint of a sweep, name another file"
+            ) from None
+        if rest:
+            os.truncate(self.path, len(content) - len(rest))
 
     def add(self, key: str, outcome: Outcome) -> None:
         """Write one line."""
