@@ -65,7 +65,7 @@ def search(
         seen = graph.node("ScatterElements", tables.left_out, found, np.ones(k), axis=0)
         for _ in range(tables.steps):
             new, opened = _followed(graph, tables, found, opened)
-            fresh, seen = _fresh(graph, tables, new, seen)
+            fresh, seen = _fresh(graph, new, seen)
             apart = graph.node("Gather", rows, new, axis=0) - x
             far = graph.node("Where", fresh, (apart * apart).total(axis=1), NOT_HERE)
             every = graph.node("Concat", distances, far, axis=0)
@@ -101,7 +101,7 @@ def _followed(
     return graph.node("Reshape", links, np.array([-1])), rest
 
 
-def _fresh(graph: Graph, tables: ArchiveTables, new: Tensor, seen: Tensor) -> tuple[Tensor, Tensor]:
+def _fresh(graph: Graph, new: Tensor, seen: Tensor) -> tuple[Tensor, Tensor]:
     """(which rows have not been seen, not even further ahead; what has been seen after that)"""
     n = core.FOLLOWED * core.LINKS
     known = graph.node("Gather", seen, new) > 0.0

@@ -539,7 +539,7 @@ def test_what_is_no_file_is_not_read(tmp_path):
 # Forged files: the checksum is right, and the content is not
 
 
-def changed(model, *keys, value, arrays=None):
+def changed(model, *keys, value):
     """The file of a model with another value in its header."""
     header, tables = unpacked(file_of(model))
     place = header["model"]
