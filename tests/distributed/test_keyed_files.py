@@ -16,7 +16,8 @@ from river import naive_bayes, preprocessing
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels
-from river_budget.distributed.keyed import keys, storage
+from river_budget.distributed.keyed import storage
+from river_budget.distributed.keyed.chunks import unpacked
 from river_budget.distributed.keyed.storage import Folder
 from river_budget.distributed.workers.backends import SerialWorker
 from river_budget.kernels import RBF
@@ -52,7 +53,7 @@ def test_those_that_were_used_longest_ago_wait(tmp_path):
         models.predict_many([{"key": "c", "x": 1.0}])
         models.learn_many([{"key": "e", "x": 1.0}], ["y"])
         (shard,) = (client.worker.host.object for client in models._coordinator.clients)
-        assert [keys.unpacked(name) for name in shard.models] == ["c", "e"]
+        assert [unpacked(name) for name in shard.models] == ["c", "e"]
         assert models.keys() == list("abcde")
 
 

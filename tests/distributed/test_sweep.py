@@ -29,8 +29,7 @@ from streams import emerging
 import river_budget as rb
 from river_budget.datasets import Waveform
 from river_budget.distributed import sweep
-from river_budget.distributed.sweeps.evaluating import Examples
-from river_budget.distributed.sweeps.journal import Journal, Outcome, described
+from river_budget.distributed.sweeps.evaluating import Examples, Journal, Outcome, described
 from river_budget.distributed.workers import backends
 from river_budget.kernels import RBF
 

@@ -13,8 +13,7 @@ from typing import Any
 from ..precompile import precompile
 from ..workers import backends
 from ..workers.backends import Worker, WorkerLost
-from .chunks import Chunk
-from .keys import shard_of
+from .chunks import Chunk, shard_of
 from .shard import Shard
 from .storage import Folder, Form
 

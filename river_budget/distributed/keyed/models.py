@@ -11,9 +11,8 @@ from river import base
 
 from ...parameters import optional, whole
 from ...saving import SavedModelError
-from .chunks import Chunk
+from .chunks import Chunk, packed, shard_of, unpacked
 from .coordinator import Coordinator, Sent
-from .keys import packed, shard_of, unpacked
 from .storage import Folder, Form, Reader, deserialised, form_of, serialised, write
 
 __all__ = ["KeyedModels"]
