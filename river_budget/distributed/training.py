@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from river.utils import dataframe
@@ -126,17 +126,14 @@ def _merged(learned: Sequence[tuple[int, Any]], before: Any) -> Any:
 # the workers
 
 
-def is_pair(stream: ShardStream) -> TypeGuard[Pair]:
-    """Whether a stream is a pair of rows and targets, and not a sequence of examples."""
-    return isinstance(stream, tuple) and len(stream) == 2 and hasattr(stream[0], "shape")
-
-
 class Trainee:
     """The object of a worker: it learns its stream, some examples at a time."""
 
     def __init__(self, stream: ShardStream):
-        stream = stream() if callable(stream) else stream
-        self.source = Rows(*stream) if is_pair(stream) else Singles(iter(stream))
+        given: Any = stream() if callable(stream) else stream
+        # a pair of rows and targets, or a sequence of examples
+        is_pair = isinstance(given, tuple) and len(given) == 2 and hasattr(given[0], "shape")
+        self.source: Rows | Singles = Rows(*given) if is_pair else Singles(iter(given))
 
     def learn(self, model: Any, most: int | None) -> tuple[int, Any]:
         """Learn the next examples, at most `most`, with a copy of the model. Returns (number of examples, copy)."""

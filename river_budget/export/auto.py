@@ -1,5 +1,6 @@
-"""The common part of AutoKernel's classifier and regressor as ONNX operators: scaling, distances, memory, bins, trees;
-and its archive, a search along links as the model does.
+"""The common part of AutoKernel's classifier and regressor as ONNX operators.
+
+These are scaling, distances, memory, bins and trees, and the archive: a search along links, as the model does it.
 
 The tables and their symbols are those of core/passes/auto/tables.py.
 """

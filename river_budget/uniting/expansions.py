@@ -134,6 +134,9 @@ def columns_of(model: Expansion, result: Any) -> Any:
     return columns
 
 
+# The sum
+
+
 @dataclasses.dataclass
 class Part:
     """One model of a sum, with its weight."""

@@ -114,7 +114,9 @@ class Chunk:
         self.name = targets.name
         if self.numeric and not hasattr(template, "labels"):
             return targets.numbers()
-        values = as_list(targets)
+        values = targets.values
+        if isinstance(values, np.ndarray):
+            values = values.tolist()
         if hasattr(template, "labels"):
             for label in set(values):
                 template.labels.check(label)
@@ -190,11 +192,6 @@ def picked(values: Any, places: Any) -> Any:
     if isinstance(values, np.ndarray):
         return values[places]
     return [values[place] for place in places.tolist()]
-
-
-def as_list(targets: Targets) -> list[Any]:
-    values = targets.values
-    return values.tolist() if isinstance(values, np.ndarray) else values  # type: ignore[no-any-return]
 
 
 def matrix(rows: list[dict[Any, Any]], names: list[Any], predicted: bool = False) -> Any:
