@@ -12,8 +12,7 @@ import numpy.typing as npt
 from river.datasets import base
 
 from ..parameters import optional, whole
-from .ordered import Arrays
-from .orders import FIRST_SEED
+from .orders import FIRST_SEED, Arrays
 from .reading import Floats
 
 BLOCK = 4096  # examples drawn at once, so that examples do not depend on how many are requested

@@ -1,4 +1,4 @@
-"""The orders in which the papers read a dataset.
+"""The orders in which the papers read a dataset, and its examples in such an order.
 
 The authors of the 2016 paper publish 20 permutations for some sets, in files of Matlab: a matrix `data`,
 whose first column is the label or the target, and `ID_all` or `ID_list`, with row numbers from 1.
@@ -7,15 +7,18 @@ whose first column is the label or the target, and `ID_all` or `ID_list`, with r
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from river.datasets import base
 
 from .fetching import obtain, saved_as
 from .reading import Floats
 
 Order = npt.NDArray[np.int64]
+Arrays = tuple[Floats, npt.NDArray[Any]]
 
 FIRST_SEED = 100
 AGREEMENT = 1e-6  # texts of the LIBSVM collection print about six digits
@@ -57,3 +60,48 @@ def _same_rows(data: Floats, X: Floats, y: npt.NDArray[Any]) -> bool:
     targets = data[:, 0] > 0 if y.dtype == bool else data[:, 0]
     same_targets = np.allclose(targets, y, rtol=0, atol=AGREEMENT)
     return same_targets and np.allclose(data[:, 1:], X, rtol=0, atol=AGREEMENT)
+
+
+def examples(
+    X: Floats, y: npt.NDArray[Any], order: Iterable[int], sparse: bool
+) -> Iterator[tuple[dict[int, float], Any]]:
+    """Examples as dicts from column numbers to values; those of a sparse set leave out zeros."""
+    targets = y.tolist()
+    for i in order:
+        row = X[i]
+        if sparse:
+            columns = row.nonzero()[0]
+            yield dict(zip(columns.tolist(), row[columns].tolist(), strict=True)), targets[i]
+        else:
+            yield dict(enumerate(row.tolist())), targets[i]
+
+
+class InOrder(base.Dataset):
+    """The result of `in_order`: the same examples in the order of one repetition of an experiment."""
+
+    def __init__(self, dataset: Any, k: int, order: Order):
+        super().__init__(  # type: ignore[no-untyped-call]
+            task=dataset.task,
+            n_features=dataset.n_features,
+            n_samples=dataset.n_samples,
+            n_classes=dataset.n_classes,
+            n_outputs=dataset.n_outputs,
+            sparse=dataset.sparse,
+        )
+        self.dataset, self.k, self.order = dataset, k, order
+
+    def arrays(self) -> Arrays:
+        """All rows and targets in this order."""
+        X, y = self.dataset.arrays()
+        return X[self.order], y[self.order]
+
+    def __iter__(self) -> Iterator[tuple[dict[int, float], Any]]:
+        X, y = self.dataset.arrays()
+        return examples(X, y, self.order.tolist(), self.sparse)
+
+    @property
+    def _repr_content(self) -> dict[str, str]:
+        content: dict[str, str] = super()._repr_content
+        content["Name"] = type(self.dataset).__name__
+        content["Order"] = str(self.k)
+        return content

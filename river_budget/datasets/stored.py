@@ -14,8 +14,7 @@ from river.datasets import base
 from ..parameters import whole
 from .definitions import Definition, File
 from .fetching import DatasetUnavailable, cache_folder, find, saved_as
-from .ordered import Arrays, InOrder, examples
-from .orders import Order, authors, ours
+from .orders import Arrays, InOrder, Order, authors, examples, ours
 from .reading import Floats
 
 

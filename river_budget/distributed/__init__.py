@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .keyed.models import KeyedModels
-    from .sweeps.journal import Outcome
+    from .sweeps.evaluating import Outcome
     from .sweeps.sweep import Sweep, sweep
-    from .train.training import train_shards
-    from .workers.interface import WorkerLost
+    from .training import train_shards
+    from .workers.backends import WorkerLost
 
 __all__ = ["KeyedModels", "Outcome", "Sweep", "WorkerLost", "sweep", "train_shards"]
 
 HOMES = {
     "KeyedModels": "keyed.models",
-    "Outcome": "sweeps.journal",
+    "Outcome": "sweeps.evaluating",
     "Sweep": "sweeps.sweep",
-    "WorkerLost": "workers.interface",
+    "WorkerLost": "workers.backends",
     "sweep": "sweeps.sweep",
-    "train_shards": "train.training",
+    "train_shards": "training",
 }
 
 

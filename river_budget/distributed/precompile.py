@@ -41,6 +41,12 @@ def precompile(model: Any, examples: Iterable[Any] = ()) -> None:
             _predict_and_learn(ours.clone(), [(EXAMPLE, _target(ours))])
 
 
+def learn_example(model: Any, x: Any, y: Any, *further: Any) -> None:
+    """Learn an example of a stream, which may end with a dict of further arguments."""
+    targets = (y,) if model._supervised else ()
+    model.learn_one(x, *targets, **dict(*further))
+
+
 def _target(model: Any) -> Any:
     if isinstance(model, Classifier):
         return True if model.classes is None else model.classes[0]
@@ -59,14 +65,9 @@ def _predictor(model: base.Estimator) -> Any:
 def _predict_and_learn(model: base.Estimator, examples: list[Any]) -> None:
     """Learn all examples, and predict each one before; the first one also afterwards."""
     predict = _predictor(model)
-    learn: Any = model.learn_one  # type: ignore[attr-defined]
-    for x, y, *more in examples:
+    for example in examples:
         if predict is not None:
-            predict(x)
-        arguments = dict(more[0]) if more else {}
-        if model._supervised:
-            learn(x, y, **arguments)
-        else:
-            learn(x, **arguments)
+            predict(example[0])
+        learn_example(model, *example)
     if predict is not None:
         predict(examples[0][0])

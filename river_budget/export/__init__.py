@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 try:
-    from .models import onnx
+    from .predictors import onnx
 except ImportError as error:
     raise ImportError("river_budget.export needs onnx: pip install onnx") from error
 

@@ -11,8 +11,7 @@ from ..algorithms.features.sketch import constant_columns
 from ..core.block import blocks
 from ..core.block.codes import Kernel as Code
 from ..model.inputs.sparse_examples import vectors_of
-from .errors import not_exported
-from .graph import Columns, Graph
+from .graph import Columns, Graph, Tensor, not_exported
 
 
 def rows_for(model: Any, names: list[Any], n: int) -> Any:
@@ -31,91 +30,76 @@ def rows_for(model: Any, names: list[Any], n: int) -> Any:
     return rows
 
 
-def expansion(graph: Graph, model: Any, columns: Columns, coefficients: Any) -> str:
+def expansion(graph: Graph, model: Any, columns: Columns, coefficients: Any) -> Tensor:
     """The sums of kernels with these coefficients, which have a row for each column of the result."""
     head = blocks.views(model.block).head
     used = coefficients.any(axis=0)
     vectors = rows_for(model, columns.names, coefficients.shape[1])[:, used]
     weights = np.ascontiguousarray(coefficients[:, used].T)
-    x = _scaled(graph, model, columns)
+    x = columns.tensor
+    if scales := getattr(model.kernel_in_use, "scales", None):
+        x = x * np.array([float(scales.get(name, 1.0)) for name in columns.names])
     if not head.normalised or head.bounded:
         return _sum(graph, head, x, vectors, weights)
-    lengths = np.maximum(
-        self_kernels(head, blocks.views(model.block).norms[: len(used)][used]), 0.0
-    )
+    lengths = blocks.views(model.block).norms[: len(used)][used]  # k(z, z)
+    if head.kernel == Code.POLYNOMIAL:
+        lengths = (head.gamma * lengths + head.coef0) ** int(head.degree)
+    lengths = np.maximum(lengths, 0.0)
     inverse = np.divide(1.0, np.sqrt(lengths), where=lengths > 0.0, out=np.zeros(len(lengths)))
     return _normalised(graph, head, x, _sum(graph, head, x, vectors, weights * inverse[:, None]))
 
 
-def self_kernels(head: Any, norms: Any) -> Any:
-    """k(z, z) of vectors z with these squared lengths."""
-    if head.kernel == Code.POLYNOMIAL:
-        return (head.gamma * norms + head.coef0) ** int(head.degree)
-    return norms
-
-
-def _scaled(graph: Graph, model: Any, columns: Columns) -> str:
-    scales = getattr(model.kernel_in_use, "scales", None)
-    if not scales:
-        return columns.tensor
-    return graph.node(
-        "Mul", columns.tensor, np.array([float(scales.get(name, 1.0)) for name in columns.names])
-    )
-
-
-def _sum(graph: Graph, head: Any, x: str, vectors: Any, weights: Any) -> str:
+def _sum(graph: Graph, head: Any, x: Tensor, vectors: Any, weights: Any) -> Tensor:
     if head.kernel == Code.LINEAR:
         return graph.node("MatMul", x, vectors @ weights)  # linear: one vector is enough
     return graph.node("MatMul", kernel_values(graph, head, x, vectors), weights)
 
 
-def kernel_values(graph: Graph, head: Any, x: str, vectors: Any) -> str:
+def kernel_values(graph: Graph, head: Any, x: Tensor, vectors: Any) -> Tensor:
     """k(x, z) for every example x and every column z of `vectors`."""
     gamma = float(head.gamma)
     if head.kernel == Code.RBF:  # 2 x.z - |z|^2 - |x|^2
         norms = graph.node("ReduceSumSquare", vectors, axes=[0])
         products = graph.node("Gemm", x, vectors, norms, alpha=2.0, beta=-1.0)
         length = graph.node("ReduceSumSquare", x, axes=[1])
-        nearness = graph.node("Min", graph.node("Sub", products, length), 0.0)
-        return graph.node("Exp", graph.node("Mul", nearness, gamma))
+        nearness = graph.node("Min", products - length, 0.0)
+        return graph.node("Exp", nearness * gamma)
     if head.kernel == Code.LAPLACIAN:
-        apart = graph.node("Sub", graph.node("Unsqueeze", x, [2]), vectors[None])
-        distance = graph.node("ReduceSum", graph.node("Abs", apart), np.array([1]), keepdims=0)
-        return graph.node("Exp", graph.node("Mul", distance, -gamma))
+        distance = graph.node("Abs", x.unsqueezed(2) - vectors[None]).total(axis=1)
+        return graph.node("Exp", distance * -gamma)
     if head.kernel == Code.POLYNOMIAL:
         base = graph.node("Gemm", x, gamma * vectors, np.array([float(head.coef0)]))
         return graph.node("Pow", base, float(head.degree))
     raise not_exported("a kernel of one's own")
 
 
-def _normalised(graph: Graph, head: Any, x: str, sums: str) -> str:
+def _normalised(graph: Graph, head: Any, x: Tensor, sums: Tensor) -> Tensor:
     """The sums divided by sqrt(k(x, x)), or 0 where k(x, x) is not positive."""
     length = graph.node("ReduceSumSquare", x, axes=[1])
     if head.kernel == Code.POLYNOMIAL:
-        base = graph.node("Add", graph.node("Mul", length, float(head.gamma)), float(head.coef0))
+        base = length * float(head.gamma) + float(head.coef0)
         length = graph.node("Pow", base, float(head.degree))
     root = graph.node("Sqrt", graph.node("Max", length, 0.0))
-    there = graph.node("Greater", root, 0.0)
-    return graph.node("Where", there, graph.node("Div", sums, root), 0.0)
+    return graph.node("Where", root > 0.0, sums / root, 0.0)
 
 
-def waves(graph: Graph, model: Any, columns: Columns) -> str:
+def waves(graph: Graph, model: Any, columns: Columns) -> Tensor:
     """All random waves of a model: first the cosines, then the sines."""
     block = model._block_for(columns.names)  # alive for as long as its views
     drawn = blocks.views(block).vectors[:, : model.n_components].copy()
-    angles = graph.node("MatMul", columns.tensor, drawn)
-    ahead = graph.node("Add", angles, 0.5 * math.pi)  # older runtimes have no cosine of float64
+    angles = columns.tensor @ drawn
+    ahead = angles + 0.5 * math.pi  # older runtimes have no cosine of float64
     return graph.node("Sin", graph.node("Concat", ahead, angles, axis=1))
 
 
-def sketch(graph: Graph, model: Any, columns: Columns) -> str:
+def sketch(graph: Graph, model: Any, columns: Columns) -> Tensor:
     """The sketch of products: multiply Fourier transforms, which are linear in an example, and transform back."""
     block = model._block_for(columns.names)  # alive for as long as its views
     head, n = blocks.views(block).head, model.n_components
     drawn = blocks.views(block).vectors[:, : model.n_columns]
     constant = constant_columns(model, int(head.random))
     factors = np.append(np.full(len(drawn), math.sqrt(head.gamma)), math.sqrt(head.coef0))
-    real = imaginary = ""
+    product: tuple[Tensor, ...] = ()
     for k in range(0, model.n_columns, 2):
         places, signs = np.vstack([drawn, constant])[:, k : k + 2].T
         table = np.zeros((len(factors), n))
@@ -125,14 +109,10 @@ def sketch(graph: Graph, model: Any, columns: Columns) -> str:
             graph.node("Gemm", columns.tensor, part[:-1], part[-1])
             for part in (np.ascontiguousarray(waves.real), np.ascontiguousarray(waves.imag))
         )
-        if real:
-            a, b = _complex_product(graph, (real, imaginary), (a, b))
-        real, imaginary = a, b
+        if product:
+            real, imaginary = product
+            a, b = real * a - imaginary * b, real * b + imaginary * a
+        product = a, b
+    real, imaginary = product
     unit = model.scale * np.eye(n // 2 + 1)
-    back = graph.node("MatMul", real, np.fft.irfft(unit, n))
-    return graph.node("Add", back, graph.node("MatMul", imaginary, np.fft.irfft(1j * unit, n)))
-
-
-def _complex_product(graph: Graph, x: tuple[str, str], y: tuple[str, str]) -> tuple[str, str]:
-    real = graph.node("Sub", graph.node("Mul", x[0], y[0]), graph.node("Mul", x[1], y[1]))
-    return real, graph.node("Add", graph.node("Mul", x[0], y[1]), graph.node("Mul", x[1], y[0]))
+    return real @ np.fft.irfft(unit, n) + imaginary @ np.fft.irfft(1j * unit, n)

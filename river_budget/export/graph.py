@@ -17,20 +17,88 @@ OPSET, IR_VERSION = 17, 8  # runtimes since 2022 support these versions
 TEXTS, TEXTS_OPSET = "ai.onnx.ml", 2  # the part of the standard that looks up texts
 
 
+def not_exported(what: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"{what} cannot be exported. What can: the kernel expansions, AutoKernel, FOGD and NOGD of river_budget, its maps "
+        "RandomFourier, RBFSampler, Nystroem and PolynomialCountSketch, Guard, and River's StandardScaler, MinMaxScaler, "
+        "OneHotEncoder, Select, Discard, TransformerUnion, TargetStandardScaler, OneVsRestClassifier, LinearRegression, "
+        "LogisticRegression and SoftmaxRegression"
+    )
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """The result of an operator, or an input. Formulas of tensors, numbers and arrays are further operators."""
+
+    graph: Graph
+    name: str
+    __array_ufunc__ = None  # an array on the left leaves the formula to the tensor
+
+    def __add__(self, other: Any) -> Tensor:
+        return self.graph.node("Add", self, other)
+
+    def __radd__(self, other: Any) -> Tensor:
+        return self.graph.node("Add", other, self)
+
+    def __sub__(self, other: Any) -> Tensor:
+        return self.graph.node("Sub", self, other)
+
+    def __rsub__(self, other: Any) -> Tensor:
+        return self.graph.node("Sub", other, self)
+
+    def __mul__(self, other: Any) -> Tensor:
+        return self.graph.node("Mul", self, other)
+
+    def __rmul__(self, other: Any) -> Tensor:
+        return self.graph.node("Mul", other, self)
+
+    def __truediv__(self, other: Any) -> Tensor:
+        return self.graph.node("Div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Tensor:
+        return self.graph.node("Div", other, self)
+
+    def __matmul__(self, other: Any) -> Tensor:
+        return self.graph.node("MatMul", self, other)
+
+    def __neg__(self) -> Tensor:
+        return self.graph.node("Neg", self)
+
+    def __gt__(self, other: Any) -> Tensor:
+        return self.graph.node("Greater", self, other)
+
+    def __ge__(self, other: Any) -> Tensor:
+        return self.graph.node("GreaterOrEqual", self, other)
+
+    def between(self, low: float, high: float) -> Tensor:
+        return self.graph.node("Min", self.graph.node("Max", self, low), high)
+
+    def total(self, axis: int) -> Tensor:
+        """The sums along an axis, which is gone after that."""
+        return self.graph.node("ReduceSum", self, np.array([axis]), keepdims=0)
+
+    def unsqueezed(self, axis: int) -> Tensor:
+        return self.graph.node("Unsqueeze", self, np.array([axis]))
+
+    def whole(self) -> Tensor:
+        """Cut to whole numbers."""
+        return self.graph.node("Cast", self, to=TensorProto.INT64)
+
+    def real(self) -> Tensor:
+        return self.graph.node("Cast", self, to=TensorProto.DOUBLE)
+
+
 @dataclass
 class Columns:
     """A matrix in the graph, one row per example, and the names of its columns; and columns of texts by name."""
 
-    tensor: str  # empty if there is no column
+    tensor: Tensor  # `graph.nothing` if there is no column
     names: list[Any]
-    texts: dict[Any, str] = field(default_factory=dict)
+    texts: dict[Any, Tensor] = field(default_factory=dict)
 
 
 class Graph:
-    """Nodes and constants, with short names that no feature has.
-
-    A tensor is represented by its name; numbers and arrays become constants.
-    """
+    """Nodes and constants, with short names that no feature has. Numbers and arrays become constants."""
 
     def __init__(self, taken: set[str]):
         self.taken = set(taken)
@@ -41,6 +109,7 @@ class Graph:
         self.nodes: list[Any] = []
         self.constants: dict[Any, Any] = {}
         self.outputs: list[Any] = []
+        self.nothing = Tensor(self, "")
 
     def new_name(self) -> str:
         name = next(name for name in self.free_names if name not in self.taken)
@@ -59,39 +128,38 @@ class Graph:
         name: str = self.constants[key].name
         return name
 
-    def node(self, operator: str, *inputs: Any, **attributes: Any) -> str:
-        """Add an operator. Returns the name of its result."""
+    def node(self, operator: str, *inputs: Any, **attributes: Any) -> Tensor:
+        """Add an operator. Returns its result."""
         return self.nodes_of(1, operator, *inputs, **attributes)[0]
 
-    def nodes_of(self, n: int, operator: str, *inputs: Any, **attributes: Any) -> list[str]:
-        """Add an operator with n results. Returns their names."""
-        names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
+    def nodes_of(self, n: int, operator: str, *inputs: Any, **attributes: Any) -> list[Tensor]:
+        """Add an operator with n results. Returns these."""
+        names = [x.name if isinstance(x, Tensor) else self.constant(x) for x in inputs]
         results = [self.new_name() for _ in range(n)]
         self.nodes.append(helper.make_node(operator, names, results, **attributes))
-        return results
+        return [Tensor(self, name) for name in results]
 
-    def for_each_row(self, matrix: str, n: int, function: Callable[[str], str], m: int) -> str:
+    def for_each_row(
+        self, matrix: Tensor, n: int, function: Callable[[Tensor], Tensor], m: int
+    ) -> Tensor:
         """Apply a function from n to m numbers to each row, one row after the other: intermediate results of all rows
         at once would grow with the number of rows."""
         row, outside = self.new_name(), self.nodes
         self.nodes = []
-        result = function(row)
-        kinds = [self._numbers(row, (n,))], [self._numbers(result, (m,))]
+        result = function(Tensor(self, row)).name
+        kinds = [self._described(row, "DOUBLE", (n,))], [self._described(result, "DOUBLE", (m,))]
         body = helper.make_graph(self.nodes, self.new_name(), *kinds)
         self.nodes = outside
         return self.node("Scan", matrix, body=body, num_scan_inputs=1)
 
-    def _numbers(self, name: str, shape: Any) -> Any:
-        return self._described(name, "DOUBLE", shape)
-
-    def output(self, name: str, tensor: str, kind: str, *columns: Any) -> None:
+    def output(self, name: str, tensor: Tensor, kind: str, *columns: Any) -> None:
         """Make a tensor an output with this name, or with `_` appended if a feature has this name."""
         while name in self.taken:
             name += "_"
         self.taken.add(name)
         for node in self.nodes:
             for tensors in (node.input, node.output):
-                tensors[:] = [name if each == tensor else each for each in tensors]
+                tensors[:] = [name if each == tensor.name else each for each in tensors]
         self.outputs.append(self._described(name, kind, ("n", *columns)))
 
     def _described(self, name: str, kind: str, shape: Any) -> Any:
@@ -104,9 +172,12 @@ class Graph:
         graph = helper.make_graph(
             self.nodes, "g", described, self.outputs, list(self.constants.values())
         )
+        versions = {"": OPSET}
+        if any(node.domain == TEXTS for node in self.nodes):
+            versions[TEXTS] = TEXTS_OPSET
         model = helper.make_model(
             graph,
-            opset_imports=self._opsets(),
+            opset_imports=[helper.make_opsetid(*pair) for pair in versions.items()],
             ir_version=IR_VERSION,
             producer_name="river_budget",
             producer_version=__version__,
@@ -114,7 +185,3 @@ class Graph:
         helper.set_model_props(model, properties)
         checker.check_model(model, full_check=True)
         return model
-
-    def _opsets(self) -> list[Any]:
-        texts = any(node.domain == TEXTS for node in self.nodes)
-        return [helper.make_opsetid("", OPSET)] + texts * [helper.make_opsetid(TEXTS, TEXTS_OPSET)]

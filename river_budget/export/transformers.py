@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,8 @@ from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
 from ..core.block import blocks
 from ..guard import BadRows, Guard
 from ..model.base.base import StreamModel
-from .errors import not_exported
 from .expansions import expansion, sketch, waves
-from .graph import Columns, Graph
-from .one_hot import is_encoder, names_of_values, one_hot
+from .graph import TEXTS, Columns, Graph, Tensor, not_exported
 
 
 def features_of(model: Any, behind: Collection[Any] = ()) -> list[Any]:
@@ -54,8 +52,38 @@ def _made_by(step: Any) -> Collection[Any]:
     if type(step) is compose.Pipeline:
         step = list(step.steps.values())[-1]
     if is_encoder(step):
-        return names_of_values(step)
+        values = step.values.items()
+        return [f"{name}_{value}" for name, found in values for value in found]
     return step._feature_names() if hasattr(step, "_feature_names") else ()
+
+
+def is_encoder(step: Any) -> bool:
+    from river import preprocessing  # imported here, as it takes longer to load than this package
+
+    return type(step) is preprocessing.OneHotEncoder
+
+
+def _encoders(model: Any) -> Iterator[Any]:
+    if is_encoder(model):
+        yield model
+    parts: list[Any] = []
+    if type(model) is compose.Pipeline:
+        parts += model.steps.values()
+    elif type(model) is compose.TransformerUnion:
+        parts += model.transformers.values()
+    parts += [getattr(model, name) for name in ("regressor", "classifier") if hasattr(model, name)]
+    for part in parts:
+        yield from _encoders(part)
+
+
+def texts_of(model: Any) -> set[Any]:
+    """The features for which an encoder has learned texts as values."""
+    return {
+        name
+        for encoder in _encoders(model)
+        for name, values in encoder.values.items()
+        if values and all(isinstance(value, str) for value in values)
+    }
 
 
 SELECTING: dict[Any, Callable[[Any, set[Any]], bool]] = {  # {class: whether a feature passes}
@@ -72,8 +100,7 @@ def transformed(graph: Graph, step: Any, columns: Columns) -> Columns:
         return columns
     if issubclass(type(step), RandomFourier):
         size = step.scale / math.sqrt(step.n_components)
-        tensor = graph.node("Mul", waves(graph, step, present(graph, columns)), size)
-        return Columns(tensor, step._feature_names())
+        return Columns(waves(graph, step, present(graph, columns)) * size, step._feature_names())
     if type(step) is PolynomialCountSketch:
         return Columns(sketch(graph, step, present(graph, columns)), step._feature_names())
     for kind, translate in _translations().items():
@@ -91,7 +118,7 @@ def _translations() -> dict[Any, Translation]:
     return {
         preprocessing.StandardScaler: _standard_scaler,
         preprocessing.MinMaxScaler: _min_max_scaler,
-        preprocessing.OneHotEncoder: one_hot,
+        preprocessing.OneHotEncoder: _one_hot,
         compose.TransformerUnion: _union,
         compose.Select: _selected,
         compose.Discard: _selected,
@@ -115,10 +142,10 @@ def _selected(graph: Graph, step: Any, columns: Columns) -> Columns:
     return Columns(_of_names(graph, columns, names), names, texts)
 
 
-def _of_names(graph: Graph, columns: Columns, names: list[Any]) -> str:
+def _of_names(graph: Graph, columns: Columns, names: list[Any]) -> Tensor:
     """The columns with these names."""
     if names == columns.names or not names:
-        return columns.tensor if names else ""
+        return columns.tensor if names else graph.nothing
     places = {name: place for place, name in enumerate(columns.names)}
     order = np.array([places[name] for name in names])
     return graph.node("Gather", columns.tensor, order, axis=1)
@@ -126,16 +153,17 @@ def _of_names(graph: Graph, columns: Columns, names: list[Any]) -> str:
 
 def _union(graph: Graph, step: Any, columns: Columns) -> Columns:
     """The columns of all steps; of columns with the same name, the first."""
-    tensors: list[str] = []
+    tensors: list[Tensor] = []
     names: list[Any] = []
-    texts: dict[Any, str] = {}
+    texts: dict[Any, Tensor] = {}
     for part in step.transformers.values():
         found = transformed(graph, part, columns)
         texts = found.texts | texts
         if new := [name for name in found.names if name not in names]:
             tensors.append(_of_names(graph, found, new))
             names += new
-    return Columns(graph.node("Concat", *tensors, axis=1) if tensors else "", names, texts)
+    tensor = graph.node("Concat", *tensors, axis=1) if tensors else graph.nothing
+    return Columns(tensor, names, texts)
 
 
 def present(graph: Graph, columns: Columns) -> Columns:
@@ -153,10 +181,10 @@ def _standard_scaler(graph: Graph, step: Any, columns: Columns) -> Columns:
     known = [name in step.counts for name in columns.names]
     pairs = list(zip(columns.names, known, strict=True))
     means = np.array([_value(step.means[name]) if here else 0.0 for name, here in pairs])
-    tensor = graph.node("Sub", columns.tensor, means)
+    tensor = columns.tensor - means
     if step.with_std:
         variances = [_value(step.vars[name]) if here else 0.0 for name, here in pairs]
-        tensor = _divided(graph, tensor, np.sqrt(variances))
+        tensor = _divided(tensor, np.sqrt(variances))
     return Columns(tensor, columns.names)
 
 
@@ -166,13 +194,12 @@ def _min_max_scaler(graph: Graph, step: Any, columns: Columns) -> Columns:
         for name in columns.names
     ]
     low, high = np.array(pairs).T
-    tensor = _divided(graph, graph.node("Sub", columns.tensor, low), high - low)
-    return Columns(tensor, columns.names)
+    return Columns(_divided(columns.tensor - low, high - low), columns.names)
 
 
-def _divided(graph: Graph, tensor: str, spread: Any) -> str:
+def _divided(tensor: Tensor, spread: Any) -> Tensor:
     """A tensor divided by the spread; 0 where the spread is 0."""
-    return graph.node("Div", tensor, np.where(spread > 0.0, spread, math.inf))
+    return tensor / np.where(spread > 0.0, spread, math.inf)
 
 
 def _filter(graph: Graph, step: Any, columns: Columns) -> Columns:
@@ -198,3 +225,40 @@ def _nystroem(graph: Graph, step: Nystroem, columns: Columns) -> Columns:
     basis = blocks.views(step.block).per_vector[: step.n_outputs, :n]
     tensor = expansion(graph, step, present(graph, columns), step.scale * basis)
     return Columns(tensor, step._feature_names())
+
+
+# River's OneHotEncoder
+
+
+def _one_hot(graph: Graph, step: Any, columns: Columns) -> Columns:
+    """A column for each value that the encoder has learned."""
+    if step.drop_zeros and (step.drop_first or step.categories is None):
+        raise not_exported("OneHotEncoder(drop_zeros=True), which keeps no list of its values,")
+    tensors, names = [], []
+    for name, found in step.values.items():
+        values = sorted(found, key=str)
+        if values:
+            is_value = _is_value(graph, columns, name, values)
+            tensors.append(graph.node("Where", is_value, 1.0, math.nan if step.drop_zeros else 0.0))
+            names += [f"{name}_{value}" for value in values]
+    if not names:
+        return Columns(graph.nothing, [])
+    tensor = graph.node("Concat", *tensors, axis=1)
+    if step.drop_first:  # later values may have made another one the first
+        first = np.array([name == min(names) for name in names])
+        tensor = graph.node("Where", first, math.nan, tensor)
+    return Columns(tensor, names)
+
+
+def _is_value(graph: Graph, columns: Columns, name: Any, values: list[Any]) -> Tensor:
+    """Which of these values a feature has."""
+    if name in columns.texts:
+        places: Any = {"keys_strings": values, "values_int64s": list(range(len(values)))}
+        place = graph.node(
+            "LabelEncoder", columns.texts[name], domain=TEXTS, default_int64=-1, **places
+        )
+        return graph.node("Equal", place, np.arange(len(values))[None])
+    if not all(isinstance(value, (int, float)) for value in values):
+        raise not_exported(f"OneHotEncoder with values of {name!r} that are texts and others")
+    column = graph.node("Gather", columns.tensor, np.array([columns.names.index(name)]), axis=1)
+    return graph.node("Equal", column, np.array([[float(value) for value in values]]))

@@ -6,9 +6,9 @@ import os
 from typing import Any
 
 from . import container, nodes
+from .container import Source
 from .errors import SavedModelError
 from .nodes import register
-from .source import Source
 
 __all__ = ["SavedModelError", "load", "register", "save"]
 

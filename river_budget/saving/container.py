@@ -14,6 +14,7 @@ A version of the package reads every format up to the one it writes.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import math
 import os
@@ -27,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from .envelope import Envelope, as_length, length_of
-from .errors import SavedModelError
+from .errors import SavedModelError, damaged
 
 MAGIC = b"RBUDGET\n"
 FORMAT = 1
@@ -205,7 +206,11 @@ def read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     """
     if os.path.isdir(path):
         raise IsADirectoryError(f"{path} is a folder")
-    with open(path, "rb", opener=_open_without_blocking) as file:
+
+    def without_blocking(path: str, flags: int) -> int:  # opening a pipe would wait for a writer
+        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+    with open(path, "rb", opener=without_blocking) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):  # reading a pipe or a device might never end
             raise SavedModelError(f"{path} is no regular file")
@@ -214,11 +219,6 @@ def read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
                 f"{path} has {status.st_size} bytes, more than max_bytes={max_bytes}"
             )
         return file.read(status.st_size)
-
-
-def _open_without_blocking(path: str, flags: int) -> int:
-    """Open a path without blocking: opening a pipe would wait for a writer."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def parsed(data: bytes, path: Any, max_bytes: int) -> tuple[dict[str, Any], list[Any]]:
@@ -230,41 +230,60 @@ def parsed(data: bytes, path: Any, max_bytes: int) -> tuple[dict[str, Any], list
         raise SavedModelError(f"{path} is damaged: the header is longer than the file")
     if JSON_EXPANSION * length > max_bytes:
         raise SavedModelError(f"{path} has a header too large for max_bytes={max_bytes}")
-    header = _header(data[FIXED_BYTES : FIXED_BYTES + length], path)
-    return header["model"], _arrays(data, FIXED_BYTES + length, header["arrays"], path)
-
-
-def _header(text: bytes, path: Any) -> dict[str, Any]:
-    """The fields of the header of a model."""
-    header = ENVELOPE.parsed(text, path)
+    start = FIXED_BYTES + length
+    header = ENVELOPE.parsed(data[FIXED_BYTES:start], path)
     if header["format"] < 1 or not isinstance(header.get("model"), dict):
         raise SavedModelError(f"{path} is damaged: its header holds no model")
     if not isinstance(header.get("arrays"), list):
         raise SavedModelError(f"{path} is damaged: its header lists no arrays")
-    return header
+    return header["model"], _arrays(data, start, header["arrays"], path)
 
 
 def _arrays(data: bytes, start: int, described: list[Any], path: Any) -> list[Any]:
     arrays = []
     for entry in described:
-        dtype, shape = _description(entry, path)
+        if not _is_array(entry):
+            raise SavedModelError(f"{path} is damaged: a part of it describes no array")
+        shape = entry["shape"]
         count = math.prod(shape)
         if start + 8 * count > len(data):
             raise SavedModelError(f"{path} is damaged: an array is longer than the file")
-        arrays.append(np.frombuffer(data, dtype, count, start).reshape(shape))
+        arrays.append(np.frombuffer(data, entry["dtype"], count, start).reshape(shape))
         start += 8 * count
     if start != len(data):
         raise SavedModelError(f"{path} is damaged: it is longer than its arrays")
     return arrays
 
 
-def _description(entry: Any, path: Any) -> tuple[str, list[int]]:
-    if isinstance(entry, dict) and entry.get("dtype") in DTYPES and _is_shape(entry.get("shape")):
-        return entry["dtype"], entry["shape"]
-    raise SavedModelError(f"{path} is damaged: a part of it describes no array")
-
-
-def _is_shape(shape: Any) -> bool:
+def _is_array(entry: Any) -> bool:
+    """Whether this describes an array."""
+    if not isinstance(entry, dict) or entry.get("dtype") not in DTYPES:
+        return False
+    shape = entry.get("shape")
     if not isinstance(shape, list) or len(shape) not in (1, 2):
         return False
     return all(type(n) is int and 0 <= n < 2**40 for n in shape)
+
+
+@dataclasses.dataclass
+class Source:
+    """The arrays of a file, and checked access to them."""
+
+    arrays: list[Any]
+    predict_only: bool
+    room: int  # bytes of memory that models may still allocate
+
+    def reserve(self, nbytes: int) -> None:
+        """Reserve memory for a model; raises SavedModelError beyond the limit."""
+        self.room -= nbytes
+        if self.room < 0:
+            raise SavedModelError("the models in the file need more than max_bytes")
+
+    def array(self, place: Any, shape: tuple[int, ...], kind: str, what: str) -> Any:
+        """The array with this index; raises SavedModelError unless it has this shape and type."""
+        if type(place) is not int or not 0 <= place < len(self.arrays):
+            raise damaged(f"its {what} are missing")
+        array = self.arrays[place]
+        if array.shape != shape or array.dtype.kind != kind:
+            raise damaged(f"its {what} have another shape")
+        return array

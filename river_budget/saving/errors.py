@@ -27,3 +27,7 @@ class SavedModelError(ValueError):
     [^1]: The guide, [saving and serving](guide/saving.md).
 
     """
+
+
+def damaged(reason: str) -> SavedModelError:
+    return SavedModelError(f"the file is damaged: {reason}")

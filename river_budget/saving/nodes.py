@@ -18,14 +18,12 @@ from river import compose
 
 from ..model.base.base import StreamModel
 from . import frozen, plain, rivers, states, trust
-from .errors import SavedModelError
-from .source import Source
+from .container import Source
+from .errors import SavedModelError, damaged
 
 Node = dict[str, Any]
 PACKAGE = "river_budget.algorithms."
 DEEPEST_PIPELINE = 10  # the depth up to which pipelines may be nested
-
-
 _registered: dict[str, Any] = {}
 
 
@@ -107,13 +105,11 @@ def decoded(node: Any, source: Source, depth: int = 0) -> Any:
     """The model of a node."""
     try:
         if not isinstance(node, dict) or depth > DEEPEST_PIPELINE:
-            raise SavedModelError("the file is damaged: a model is missing in it")
+            raise damaged("a model is missing in it")
         only_predicts = source.predict_only or node.get("predict_only") is True
         model = _model(node, source, only_predicts, depth)
     except (OverflowError, MemoryError) as error:  # sizes beyond any memory
-        raise SavedModelError(
-            f"the file is damaged: it cannot be held in memory: {error}"
-        ) from None
+        raise damaged(f"it cannot be held in memory: {error}") from None
     return frozen.freeze(model) if only_predicts else model
 
 
@@ -129,17 +125,13 @@ def _model(node: Node, source: Source, only_predicts: bool, depth: int) -> Any:
 
 
 def _pipeline(node: Node, source: Source, depth: int) -> compose.Pipeline:
-    steps = node.get("steps")
-    if not isinstance(steps, list) or not all(map(_is_step, steps)):
-        raise SavedModelError("the file is damaged: a pipeline has no steps")
+    steps = rivers.rows_of(node.get("steps"), 2)
+    if not all(isinstance(name, str) for name, _ in steps):
+        raise damaged("a step of a pipeline has no name")
     if len({name for name, _ in steps}) < len(steps):
-        raise SavedModelError("the file is damaged: two steps of a pipeline have one name")
+        raise damaged("two steps of a pipeline have one name")
     made = [(name, decoded(step, source, depth + 1)) for name, step in steps]
     try:
         return compose.Pipeline(*made)  # type: ignore[no-untyped-call]
     except (TypeError, ValueError, AttributeError) as error:
-        raise SavedModelError(f"the file is damaged: a pipeline: {error}") from None
-
-
-def _is_step(step: Any) -> bool:
-    return isinstance(step, list) and len(step) == 2 and isinstance(step[0], str)
+        raise damaged(f"a pipeline: {error}") from None

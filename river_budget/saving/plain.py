@@ -16,7 +16,7 @@ import numpy as np
 from .. import kernels, maintenance
 from ..core.expansion import custom_kernels
 from ..parameters import Value
-from .errors import SavedModelError
+from .errors import SavedModelError, damaged
 
 DEEPEST_TUPLE = 20  # the depth up to which tuples may be nested
 VALUES = {
@@ -70,7 +70,7 @@ def decoded(value: Any, depth: int = 0) -> Any:
             return _kernel_function(content.get("name"))
         if kind in VALUES and isinstance(content, dict):
             return built(VALUES[kind], content, depth + 1)
-    raise SavedModelError(f"the file is damaged: {short(value)} is no value")
+    raise damaged(f"{short(value)} is no value")
 
 
 def _is_pair(value: Any) -> bool:
@@ -81,7 +81,7 @@ def _dict(pairs: list[Any], depth: int) -> dict[Any, Any]:
     try:
         return {decoded(key, depth): decoded(value, depth) for key, value in pairs}
     except TypeError:  # an unhashable key in a forged file
-        raise SavedModelError("the file is damaged: a table has no names") from None
+        raise damaged("a table has no names") from None
 
 
 def _kernel_function(name: Any) -> kernels.Custom:
@@ -98,12 +98,12 @@ def _kernel_function(name: Any) -> kernels.Custom:
 def built(kind: Any, parameters: Any, depth: int = 0) -> Any:
     """An object made from its parameters, which its constructor checks."""
     if not isinstance(parameters, dict):
-        raise SavedModelError(f"the file is damaged: {short(parameters)} are no parameters")
+        raise damaged(f"{short(parameters)} are no parameters")
     arguments = {name: decoded(value, depth + 1) for name, value in parameters.items()}
     try:
         return kind(**arguments)
     except (TypeError, ValueError, OverflowError) as error:
-        raise SavedModelError(f"the file is damaged: {kind.__name__}: {error}") from None
+        raise damaged(f"{kind.__name__}: {error}") from None
 
 
 def short(value: Any) -> str:

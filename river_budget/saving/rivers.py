@@ -20,12 +20,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from river import optim, utils
+
 from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
 from ..algorithms.scaling.targets import TargetStandardScaler
 from ..feature_budget import LARGEST_COUNT, FeatureBudget
 from ..guard import BadRows, Guard
 from . import plain
-from .errors import SavedModelError
+from .errors import SavedModelError, damaged
 
 Node = dict[str, Any]
 MOST_EXAMPLES = 2**53  # largest number of examples that a scaler in a file may have counted
@@ -33,15 +35,7 @@ LINEAR = ("l2", "intercept_init", "clip_gradient")
 Inner = Callable[[Any], Any]  # encodes or decodes a model within another
 
 
-def _river() -> Any:
-    """River's modules, imported when they are needed: they take longer to load than this whole package."""
-    from river import anomaly, linear_model, multiclass, optim, preprocessing
-
-    return anomaly, linear_model, multiclass, optim, preprocessing
-
-
-def _damaged(reason: str) -> SavedModelError:
-    return SavedModelError(f"the file is damaged: {reason}")
+# River's modules are imported where they are needed: they take longer to load than this whole package.
 
 
 # to the file
@@ -49,7 +43,8 @@ def _damaged(reason: str) -> SavedModelError:
 
 def encoded(model: Any, inner: Inner) -> Node:
     """The node of a model of River."""
-    anomaly, linear_model, multiclass, _, preprocessing = _river()
+    from river import anomaly, linear_model, multiclass, preprocessing
+
     kind = type(model)
     if kind is preprocessing.StandardScaler and model.window_size is None:
         table = [[name, n, model.means[name], model.vars[name]] for name, n in model.counts.items()]
@@ -102,7 +97,6 @@ def _targets(model: Any, inner: Inner, whose: str) -> Node:
 
 def _rate(model: Any, optimizer: Any) -> Any:
     """The rate of an optimizer, which must be plain SGD with a constant rate."""
-    optim = _river()[3]
     if type(optimizer) is not optim.SGD or type(optimizer.lr) is not optim.schedulers.Constant:
         raise SavedModelError(
             f"{type(model).__name__} cannot be saved with another optimizer than SGD at a constant rate"
@@ -111,7 +105,6 @@ def _rate(model: Any, optimizer: Any) -> Any:
 
 
 def _linear(model: Any) -> Node:
-    optim = _river()[3]
     usual: Any = type(model)()
     same_loss = repr(model.loss) == repr(usual.loss)
     zeros = type(model.initializer) is optim.initializers.Zeros
@@ -154,73 +147,68 @@ def decoded(kind: str, node: Node, inner: Inner) -> Any:
 def _number(value: Any, what: str, least: float = -1e300) -> float:
     number = plain.decoded(value)
     if isinstance(number, bool) or not isinstance(number, (int, float)):
-        raise _damaged(f"{what} is no number")
+        raise damaged(f"{what} is no number")
     if not least <= number <= 1e300:
-        raise _damaged(f"{what} is out of range")
+        raise damaged(f"{what} is out of range")
     return float(number)
 
 
 def _steps(value: Any) -> int:
     if type(value) is not int or not 0 <= value < MOST_EXAMPLES:
-        raise _damaged("the steps of an optimizer are no count")
+        raise damaged("the steps of an optimizer are no count")
     return value
 
 
-def _parameters(node: Node) -> dict[str, Any]:
+def _parameter(node: Node, name: str) -> float:
     parameters = node.get("parameters")
     if not isinstance(parameters, dict):
-        raise _damaged(f"{plain.short(parameters)} are no parameters")
-    return parameters
+        raise damaged(f"{plain.short(parameters)} are no parameters")
+    return _number(parameters.get(name), name)
 
 
-def _rows(table: Any, length: int) -> list[list[Any]]:
+def rows_of(table: Any, length: int) -> list[list[Any]]:
+    """The rows of a table, each a list of this length."""
     if not isinstance(table, list):
-        raise _damaged("a table is missing")
+        raise damaged("a table is missing")
     for row in table:
         if not isinstance(row, list) or len(row) != length:
-            raise _damaged("a table has a row of another length")
+            raise damaged("a table has a row of another length")
     return table
 
 
-def _table(node: Node, kinds: tuple[type, ...]) -> list[list[Any]]:
+def _statistics(node: Node, *kinds: type) -> list[list[Any]]:
     """The rows of a scaler's table: a feature name, then numbers of these types."""
-    table = node.get("table")
-    if not isinstance(table, list):
-        raise _damaged("a scaler has no table")
     rows = []
-    for row in table:
-        if not isinstance(row, list) or len(row) != 1 + len(kinds):
-            raise _damaged("a scaler has a row of another length")
+    for row in rows_of(node.get("table"), 1 + len(kinds)):
         values = [plain.decoded(value) for value in row]
         for value, kind in zip(values[1:], kinds, strict=True):
-            number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            count = isinstance(value, int) and 0 <= value < MOST_EXAMPLES
-            if not number or (kind is int and not count) or (kind is float and _too_large(value)):
-                raise _damaged(f"{plain.short(value)} in a scaler")
+            fits = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if kind is int:
+                fits = fits and isinstance(value, int) and 0 <= value < MOST_EXAMPLES
+            elif isinstance(value, int):  # scalers of integer features have integer statistics
+                fits = fits and abs(value) <= 2**1000  # what arithmetic with floats can take
+            if not fits:
+                raise damaged(f"{plain.short(value)} in a scaler")
         rows.append(values)
     return rows
 
 
-def _too_large(value: Any) -> bool:
-    """Whether an integer is too large for arithmetic with floats.
-
-    (Scalers of integer features have integer statistics.)
-    """
-    return isinstance(value, int) and abs(value) > 2**1000
-
-
 def _standard_scaler(node: Node, inner: Inner) -> Any:
-    scaler = plain.built(_river()[-1].StandardScaler, node.get("parameters"))
+    from river import preprocessing
+
+    scaler = plain.built(preprocessing.StandardScaler, node.get("parameters"))
     if type(scaler.with_std) is not bool or scaler.window_size is not None:
-        raise _damaged("a StandardScaler with other parameters")
-    for name, count, mean, var in _table(node, (int, float, float)):
+        raise damaged("a StandardScaler with other parameters")
+    for name, count, mean, var in _statistics(node, int, float, float):
         scaler.counts[name], scaler.means[name], scaler.vars[name] = count, mean, var
     return scaler
 
 
 def _min_max_scaler(node: Node, inner: Inner) -> Any:
-    scaler = _river()[-1].MinMaxScaler()
-    for name, low, high in _table(node, (float, float)):
+    from river import preprocessing
+
+    scaler = preprocessing.MinMaxScaler()
+    for name, low, high in _statistics(node, float, float):
         scaler.min[name].min, scaler.max[name].max = low, high
     return scaler
 
@@ -234,49 +222,49 @@ def _our_scaler(node: Node, inner: Inner) -> Any:
 
 
 def _target_scaler(node: Node, inner: Inner) -> Any:
-    regressor, (seen,) = inner(node.get("regressor")), _rows([node.get("targets")], 3)
+    from river import preprocessing, stats
+
+    regressor, (seen,) = inner(node.get("regressor")), rows_of([node.get("targets")], 3)
     if not hasattr(regressor, "predict_one"):
-        raise _damaged("a TargetStandardScaler has no regressor")
-    model = _river()[-1].TargetStandardScaler(regressor)
-    model.var.mean.n = _number(seen[0], "a count of targets", 0.0)
-    model.var.mean._mean = _number(seen[1], "a mean of targets")
-    model.var._S = _number(seen[2], "a sum of squares", 0.0)
+        raise damaged("a TargetStandardScaler has no regressor")
+    ours = node["class"].startswith("rb.")
+    model: Any = (TargetStandardScaler if ours else preprocessing.TargetStandardScaler)(regressor)
+    var = stats.Var()
+    var.mean.n = _number(seen[0], "a count of targets", 0.0)
+    var.mean._mean = _number(seen[1], "a mean of targets")
+    var._S = _number(seen[2], "a sum of squares", 0.0)
+    model.var = var
     return model
 
 
-def _our_target_scaler(node: Node, inner: Inner) -> Any:
-    theirs = _target_scaler(node, inner)
-    ours = TargetStandardScaler(theirs.regressor)
-    ours.var = theirs.var
-    return ours
-
-
 def _one_vs_rest(node: Node, inner: Inner) -> Any:
-    model = _river()[2].OneVsRestClassifier(inner(node.get("classifier")))
-    for label, one in _rows(node.get("classifiers"), 2):
+    from river import multiclass
+
+    model = multiclass.OneVsRestClassifier(inner(node.get("classifier")))
+    for label, one in rows_of(node.get("classifiers"), 2):
         classifier = inner(one)
         if type(classifier) is not type(model.classifier):
-            raise _damaged("a OneVsRestClassifier has classifiers of several kinds")
+            raise damaged("a OneVsRestClassifier has classifiers of several kinds")
         model.classifiers[plain.decoded(label)] = classifier
     model._y_name = plain.decoded(node.get("target_name"))
     return model
 
 
 def _descent(node: Node, steps: Any) -> Any:
-    optimizer = _river()[3].SGD(_number(node.get("rate"), "a rate"))
+    optimizer = optim.SGD(_number(node.get("rate"), "a rate"))
     optimizer.n_iterations = _steps(steps)
     return optimizer
 
 
 def _weights(table: Any) -> dict[Any, float]:
-    return {plain.decoded(name): _number(w, "a weight") for name, w in _rows(table, 2)}
+    return {plain.decoded(name): _number(w, "a weight") for name, w in rows_of(table, 2)}
 
 
 def _linear_model(node: Node, inner: Inner) -> Any:
-    from river import utils
+    from river import linear_model
 
-    kind = getattr(_river()[1], node["class"])
-    parameters = {name: _number(_parameters(node).get(name), name) for name in LINEAR}
+    kind = getattr(linear_model, node["class"])
+    parameters = {name: _parameter(node, name) for name in LINEAR}
     rate = _number(node.get("intercept_rate"), "a rate")
     optimizer = _descent(node, node.get("steps"))
     model = kind(optimizer=optimizer, intercept_lr=rate, **parameters)
@@ -287,9 +275,11 @@ def _linear_model(node: Node, inner: Inner) -> Any:
 
 
 def _softmax_model(node: Node, inner: Inner) -> Any:
-    l2 = _number(_parameters(node).get("l2"), "l2")
-    model = _river()[1].SoftmaxRegression(optimizer=_descent(node, 0), l2=l2)
-    for label, steps, table in _rows(node.get("weights"), 3):
+    from river import linear_model
+
+    l2 = _parameter(node, "l2")
+    model = linear_model.SoftmaxRegression(optimizer=_descent(node, 0), l2=l2)
+    for label, steps, table in rows_of(node.get("weights"), 3):
         name = plain.decoded(label)
         model.weights[name].update(_weights(table))
         model.optimizers[name].n_iterations = _steps(steps)
@@ -298,28 +288,30 @@ def _softmax_model(node: Node, inner: Inner) -> Any:
 
 def _guard(node: Node, inner: Inner) -> Any:
     guard = plain.built(Guard, node.get("parameters"))
-    for name, value in _rows(node.get("table"), 2):
+    for name, value in rows_of(node.get("table"), 2):
         guard._last[plain.decoded(name)] = plain.decoded(value)
     return guard
 
 
 def _feature_budget(node: Node, inner: Inner) -> Any:
     budget = plain.built(FeatureBudget, node.get("parameters"))
-    rows = _rows(node.get("table"), 3)
+    rows = rows_of(node.get("table"), 3)
     if len(rows) > budget.max_features:
-        raise _damaged("it keeps more names than it may")
+        raise damaged("it keeps more names than it may")
     weight = _number(node.get("weight"), "a weight")
     if not 1.0 <= weight <= LARGEST_COUNT:
-        raise _damaged("a weight is out of range")
+        raise damaged("a weight is out of range")
     found = [(plain.decoded(name), _number(n, "a count"), _steps(at)) for name, n, at in rows]
     if len({name for name, _, _ in found}) < len(rows):
-        raise _damaged("names are not different from each other")
+        raise damaged("names are not different from each other")
     budget.restore(found, weight)
     return budget
 
 
 def _skip_bad_rows(node: Node, inner: Inner) -> Any:
-    return _river()[0].ThresholdFilter(BadRows(), 0.5)
+    from river import anomaly
+
+    return anomaly.ThresholdFilter(BadRows(), 0.5)
 
 
 KINDS: dict[str, Callable[[Node, Inner], Any]] = {
@@ -328,7 +320,7 @@ KINDS: dict[str, Callable[[Node, Inner], Any]] = {
     "rb.StandardScaler": _our_scaler,
     "rb.MinMaxScaler": _our_scaler,
     "TargetStandardScaler": _target_scaler,
-    "rb.TargetStandardScaler": _our_target_scaler,
+    "rb.TargetStandardScaler": _target_scaler,
     "OneVsRestClassifier": _one_vs_rest,
     "LinearRegression": _linear_model,
     "LogisticRegression": _linear_model,

@@ -26,8 +26,8 @@ from ..core.vectors.table32 import LARGEST_STORED
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.sparse_examples import Lists, by_key, set_vectors, slots_of, vectors_of
 from . import plain, trust
-from .source import Source
-from .trust import damaged
+from .container import Source
+from .errors import damaged
 
 Node = dict[str, Any]
 LINK = ("slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature")
@@ -94,8 +94,11 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
         if name == "vectors" and model.features.loose and not width:
             continue  # the model that is loaded has this table without rows, like a twin that is saved again
         used = table[:n, :n] if name in SQUARE_TABLES else table[..., :n]
-        used = _factor(model, used) if name == "factor" else used
-        used = _rows(model, used) if name == "vectors" else used
+        if name == "factor" and not model.factor_is_table:
+            used = np.tril(used)  # the rest is never read
+        elif name == "vectors":  # in the order of the names that are saved
+            used = used[[model.features.places[each] for each in _saved_names(model)]]
+            used = used.astype(float)
         places[name] = _appended(arrays, used)
     if block.head.slots:
         lists = model.lists_in_use()
@@ -120,17 +123,6 @@ def _appended(arrays: list[Any], table: Any) -> int:
     return len(arrays) - 1
 
 
-def _rows(model: Any, table: Any) -> Any:
-    """The rows of a table that belong to features, in the order of the names that are saved."""
-    places = model.features.places
-    return table[[places[name] for name in _saved_names(model)]].astype(float)
-
-
-def _factor(model: Any, table: Any) -> Any:
-    """The part of `factor` to save: its lower triangle, as the rest is never read; or the whole table."""
-    return table if model.factor_is_table else np.tril(table)
-
-
 def _number(value: Any) -> Any:
     plain_value = value.item()
     if isinstance(plain_value, float):
@@ -142,11 +134,17 @@ def _number(value: Any) -> Any:
 
 
 def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
-    model = plain.built(kind, _with_file_defaults(kind, node.get("parameters")))
+    parameters = node.get("parameters")
+    if isinstance(
+        parameters, dict
+    ):  # with what older files lack, so that the model behaves as it did
+        older = {name: plain.encoded(value) for name, value in kind.file_defaults.items()}
+        parameters = older | parameters
+    model = plain.built(kind, parameters)
     trust.check_parameters(model)
     model.entropy = _whole(node.get("entropy"), "entropy", 2**64)
     model.target_name = plain.decoded(node.get("target_name"))
-    _restore_features(model, node.get("features"))
+    model.features = model.index_of(_names(node.get("features"), "features"))
     if hasattr(model, "labels"):
         _restore_labels(model, node.get("labels"))
     if "numbers" in node:
@@ -156,13 +154,6 @@ def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
             raise damaged("it knows features, and no more about them")
         source.reserve(trust.size_of(model.header_fields(1) | {"width": 1}))
     return model
-
-
-def _with_file_defaults(kind: Any, parameters: Any) -> Any:
-    """Parameters, with the old defaults for those that older files lack, so that the model behaves as it did."""
-    if not isinstance(parameters, dict):
-        return parameters
-    return {name: plain.encoded(value) for name, value in kind.file_defaults.items()} | parameters
 
 
 def _whole(text: Any, what: str, limit: int = INTEGER_LIMIT) -> int:
@@ -199,10 +190,6 @@ def _names(values: Any, what: str) -> list[Any]:
     return names
 
 
-def _restore_features(model: Any, values: Any) -> None:
-    model.features = model.index_of(_names(values, "features"))
-
-
 def _restore_labels(model: Any, values: Any) -> None:
     labels, names = model.labels, _names(values, "labels")
     try:
@@ -225,7 +212,10 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
         width = max(len(model.features), 1)
     elif not len(model.features) <= width <= 2 * len(model.features) + 1:
         raise damaged("its width does not fit its features")
-    trust.prepare(model, own)
+    try:
+        model.prepare_restored(own)  # sizes of its tables may follow from the record
+    except ValueError as error:
+        raise damaged(str(error)) from None
     fields = _fields(model, numbers, count, width, only_predicts)
     if lists is not None:
         fields["slots"] = slots_of(lists)

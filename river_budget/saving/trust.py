@@ -18,14 +18,10 @@ from ..core.block.limits import BOUND
 from ..core.vectors.multiples import SMALLEST_MULTIPLIER
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.sparse_examples import vectors_of
-from .errors import SavedModelError
+from .errors import SavedModelError, damaged
 
 NORM_ROUNDING = 1e-9  # the relative error that a stored squared length may have
 KERNEL_ROUNDING = 1e-12  # an error of a kernel value that is no more than rounding
-
-
-def damaged(reason: str) -> SavedModelError:
-    return SavedModelError(f"the file is damaged: {reason}")
 
 
 def check_parameters(model: Any) -> None:
@@ -45,14 +41,6 @@ def check_declared(model: Any) -> None:
             f"{type(model).__name__} keeps {', '.join(sorted(open_fields))} and does not say what a file may set "
             "it to: name it in checked_fields, and check it in check_restored_state"
         )
-
-
-def prepare(model: Any, own: Mapping[str, Any]) -> None:
-    """Tell a model the record of a file, from which sizes of its tables may follow."""
-    try:
-        model.prepare_restored(own)
-    except ValueError as error:
-        raise damaged(str(error)) from None
 
 
 def size_of(fields: Mapping[str, Any]) -> int:

@@ -15,8 +15,7 @@ from ..model.estimators.estimators import Transformer
 from ..model.expansions.expansion import BudgetModel
 from ..parameters import as_float
 from . import rivers
-from .agreement import check_alike
-from .expansions import weighted_sum
+from .expansions import check_alike, weighted_sum
 
 __all__ = ["merge"]
 

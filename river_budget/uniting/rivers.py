@@ -17,10 +17,8 @@ Tables = list[dict[Any, float]]
 
 def merged(models: list[Any], weights: list[float]) -> Any:
     """A new model that is the merge of these, which are of one class."""
-    from river import (
-        linear_model,
-        preprocessing,
-    )  # imported here: they take longer to load than this package
+    # imported here: they take longer to load than this package
+    from river import linear_model, preprocessing
 
     kinds: dict[type, Callable[..., Any]] = {
         preprocessing.StandardScaler: _standard_scaler,

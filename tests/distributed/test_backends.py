@@ -20,7 +20,8 @@ from processes import KILL, output_of
 
 import river_budget as rb
 from river_budget.distributed import WorkerLost
-from river_budget.distributed.workers import backends, cluster
+from river_budget.distributed.workers import backends
+from river_budget.distributed.workers import ray as cluster
 
 
 @pytest.fixture(params=["serial", "ray"])
@@ -130,7 +131,7 @@ def test_a_worker_outlives_errors_and_is_lost_when_it_is_killed(ray):
 
 def test_a_worker_of_another_version_says_so():
     pytest.importorskip("ray")
-    from river_budget.distributed.workers.ray import RayHost
+    RayHost = cluster.RayHost
 
     threshold = gc.get_threshold()
     try:

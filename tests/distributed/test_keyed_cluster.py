@@ -14,7 +14,7 @@ from processes import KILL
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels
-from river_budget.distributed.workers import cluster
+from river_budget.distributed.workers import ray as cluster
 from river_budget.kernels import RBF
 
 pytestmark = [

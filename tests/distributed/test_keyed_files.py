@@ -10,33 +10,25 @@ import pickle
 import sqlite3
 
 import pytest
-from keyed import (
-    KEYS,
-    MODEL,
-    N,
-    chunks,
-    content_of,
-    keyed,
-    progressive,
-    rows,
-    values_of,
-)
+from keyed import KEYS, MODEL, N, chunks, content_of, keyed, progressive, rows, values_of
 from models import learned
 from river import naive_bayes, preprocessing
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels
-from river_budget.distributed.keyed import keys, storage
+from river_budget.distributed.keyed import storage
+from river_budget.distributed.keyed.chunks import unpacked
 from river_budget.distributed.keyed.storage import Folder
-from river_budget.distributed.workers.interface import SerialWorker
+from river_budget.distributed.workers.backends import SerialWorker
 from river_budget.kernels import RBF
+
+SCALED = preprocessing.StandardScaler() | MODEL
+
 
 # models that wait on disk
 
 
-@pytest.mark.parametrize(
-    "model", [MODEL, preprocessing.StandardScaler() | MODEL, naive_bayes.GaussianNB()], ids=repr
-)
+@pytest.mark.parametrize("model", [MODEL, SCALED, naive_bayes.GaussianNB()], ids=repr)
 def test_models_that_wait_on_disk_are_the_same(model, file, tmp_path):
     X, y = rows()
     with (
@@ -61,7 +53,7 @@ def test_those_that_were_used_longest_ago_wait(tmp_path):
         models.predict_many([{"key": "c", "x": 1.0}])
         models.learn_many([{"key": "e", "x": 1.0}], ["y"])
         (shard,) = (client.worker.host.object for client in models._coordinator.clients)
-        assert [keys.unpacked(name) for name in shard.models] == ["c", "e"]
+        assert [unpacked(name) for name in shard.models] == ["c", "e"]
         assert models.keys() == list("abcde")
 
 
@@ -227,7 +219,7 @@ def test_a_checkpoint_holds_each_model_once(tmp_path):
 # files
 
 
-@pytest.mark.parametrize("model", [MODEL, preprocessing.StandardScaler() | MODEL], ids=repr)
+@pytest.mark.parametrize("model", [MODEL, SCALED], ids=repr)
 def test_learning_goes_on_from_a_file(model, file, tmp_path):
     X, y = rows()
     with keyed(model) as whole:
@@ -265,7 +257,7 @@ def test_pickled_models_are_read_only_if_that_is_wished(file):
 
 
 def test_a_file_of_models_of_ours_has_no_pickle_inside(file, monkeypatch):
-    with keyed(preprocessing.StandardScaler() | MODEL) as models:
+    with keyed(SCALED) as models:
         models.learn_many(*rows())
         models.save(file)
     monkeypatch.setattr(pickle, "loads", None)
@@ -277,12 +269,11 @@ def test_a_damaged_file_is_refused(file):
     with keyed() as models:
         models.learn_many(*rows(50))
         content = content_of(models, file)
+    damaged = [content[:length] for length in (0, 5, 30, len(content) - 1)]
     for place in (0, 9, 20, len(content) // 2, len(content) - 1):
-        file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-        with pytest.raises(rb.SavedModelError):
-            KeyedModels.load(file, backend="serial")
-    for length in (0, 5, 30, len(content) - 1):
-        file.write_bytes(content[:length])
+        damaged.append(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    for data in damaged:
+        file.write_bytes(data)
         with pytest.raises(rb.SavedModelError):
             KeyedModels.load(file, backend="serial")
     rb.save(learned(MODEL), file)

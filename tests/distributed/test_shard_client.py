@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from river_budget.distributed import WorkerLost
-from river_budget.distributed.keyed.shard_client import PATIENCE, WINDOW, ShardClient
+from river_budget.distributed.keyed.coordinator import PATIENCE, WINDOW, ShardClient
 
 
 class Ledger:

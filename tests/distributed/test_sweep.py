@@ -29,11 +29,8 @@ from streams import emerging
 import river_budget as rb
 from river_budget.datasets import Waveform
 from river_budget.distributed import sweep
-from river_budget.distributed.sweeps.evaluating import Examples
-from river_budget.distributed.sweeps.journal import Journal, Outcome
-from river_budget.distributed.sweeps.settings import described
+from river_budget.distributed.sweeps.evaluating import Examples, Journal, Outcome, described
 from river_budget.distributed.workers import backends
-from river_budget.distributed.workers import interface as workers
 from river_budget.kernels import RBF
 
 MODEL = rb.BSGDClassifier(10, RBF(0.05))
@@ -225,12 +222,12 @@ class Flaky(backends.Serial):
 
     def worker(self, kind, *arguments):
         self.started += 1
-        worker, submit = super().worker(kind, *arguments), workers.SerialWorker.submit
+        worker, submit = super().worker(kind, *arguments), backends.SerialWorker.submit
 
         def flaky(method, *arguments):
             if method == "run" and arguments[0].number == self.lost and self.times:
                 self.times -= 1
-                return workers.Done(None, workers.WorkerLost("gone"))
+                return backends.Done(None, backends.WorkerLost("gone"))
             return submit(worker, method, *arguments)
 
         worker.submit = flaky

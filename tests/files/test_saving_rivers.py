@@ -10,7 +10,7 @@ from river import anomaly, compose, linear_model, multiclass, optim, preprocessi
 
 import river_budget as rb
 from river_budget.saving import nodes
-from river_budget.saving.source import Source
+from river_budget.saving.container import Source
 
 Scaler, Targets = preprocessing.StandardScaler, preprocessing.TargetStandardScaler
 REGRESSION, BINARY, CLASSES = "regression", "binary", "classes"

@@ -1,21 +1,148 @@
-"""Sends chunks to all shards, gathers their answers, and has them write checkpoints together."""
+"""Sends chunks to all shards, gathers their answers, and has them write checkpoints together.
+
+The client of a shard stores the messages without an answer, and those to repeat if the worker is lost.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import collections
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..precompile import precompile
 from ..workers import backends
-from ..workers.interface import Worker
-from .chunks import Chunk
-from .keys import shard_of
+from ..workers.backends import Worker, WorkerLost
+from .chunks import Chunk, shard_of
 from .shard import Shard
-from .shard_client import Message, ShardClient
 from .storage import Folder, Form
 
-Sent = tuple[ShardClient, Any, Message]  # (client, places of the rows in the chunk, message)
 MODELS_AT_ONCE = 1000  # at most so many models in one message
+# The largest number of messages without an answer: enough to keep a shard busy, and few to hold in memory.
+WINDOW = 4
+# The largest number of losses in a row: after more, the next worker would probably be lost too.
+PATIENCE = 3
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Message:
+    """A call of a method of a shard."""
+
+    method: str
+    arguments: tuple[Any, ...]
+    asked: bool  # whether somebody will ask for the answer
+    ticket: Any = None  # None: it is answered
+    done: bool = False
+    value: Any = None
+    error: Exception | None = None
+
+
+class ShardClient:
+    """Sends messages to one shard in order. If the worker is lost, a new one takes its place.
+
+    The new worker begins at the last complete checkpoint and is sent all messages since then. Answers that
+    were received before are ignored.
+    """
+
+    def __init__(self, start: Callable[[int], Worker], checkpoint: int, recovers: bool):
+        self.start, self.checkpoint, self.recovers = start, checkpoint, recovers
+        self.worker = start(checkpoint)
+        self.waiting: collections.deque[Message] = collections.deque()
+        self.log: collections.deque[Message] = collections.deque()
+        self.error: Exception | None = None  # the first one that no answer reports
+        self.losses = 0
+
+    def send(self, method: str, *arguments: Any, changes: bool = False, asked: bool = True) -> Any:
+        """Send a message. Waits first if too many messages are without an answer."""
+        while self.waiting and (len(self.waiting) >= WINDOW or self.waiting[0].ticket.ready()):
+            self._settle()
+        message = Message(method, arguments, asked)
+        if changes and self.recovers:
+            self.log.append(message)
+        self._submit(message)
+        self.waiting.append(message)
+        return message
+
+    def answer(self, message: Message) -> Any:
+        """Wait for the answer of a message."""
+        while not message.done:
+            self._settle()
+        value, message.value = message.value, None
+        if message.error is not None:
+            raise message.error
+        return value
+
+    def drain(self) -> None:
+        """Wait until all messages are answered."""
+        while self.waiting:
+            self._settle()
+
+    def raise_error(self) -> None:
+        """Raise the first error of a message whose answer was not asked for."""
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+
+    def complete(self, checkpoint: int, seal: Message) -> None:
+        """Forget messages before a checkpoint that all shards have written: they need not be sent again."""
+        self.checkpoint = checkpoint
+        while self.log and self.log.popleft() is not seal:
+            pass
+
+    # inside
+
+    def _submit(self, message: Message) -> None:
+        message.ticket = self.worker.submit(message.method, *message.arguments)
+
+    def _settle(self) -> None:
+        """Wait for the answer to the oldest message without one."""
+        message = self.waiting[0]
+        try:
+            message.value = message.ticket.result()
+        except WorkerLost as loss:
+            self._revive(loss)
+            return
+        except Exception as error:
+            message.error = error
+            if not message.asked:
+                self.error = self.error or error
+        self.waiting.popleft()
+        message.done, message.ticket, self.losses = True, None, 0
+
+    def _revive(self, loss: WorkerLost) -> None:
+        """Start a new worker in the place of a lost one, and send it the messages since its checkpoint."""
+        if not self.recovers:
+            raise WorkerLost(
+                f"{loss}. Its models are lost with it: with checkpoint=folder a run goes on"
+            ) from None
+        self.losses += 1
+        if self.losses > PATIENCE:
+            raise WorkerLost(f"{loss}. That was the case {self.losses} times in a row") from None
+        self.worker.stop()
+        self.worker = self.start(self.checkpoint)
+        try:
+            for message in self.log:
+                if message.done:
+                    self._replay(message)
+        except WorkerLost as another:
+            self._revive(another)
+            return
+        for message in self.waiting:
+            self._submit(message)
+
+    def _replay(self, message: Message) -> None:
+        """Send an answered message again. Ignores an error, which is the same as the first time."""
+        self._submit(message)
+        try:
+            message.ticket.result()
+        except WorkerLost:
+            raise
+        except Exception:
+            pass
+        message.ticket = None
+
+
+Sent = tuple[ShardClient, Any, Message]  # (client, places of the rows in the chunk, message)
 
 
 class Coordinator:
@@ -60,7 +187,7 @@ class Coordinator:
     def stop(self) -> None:
         """End all workers at once."""
         for client in self.clients:
-            client.stop()
+            client.worker.stop()
         self.clients.clear()
         self.backend.close()
 

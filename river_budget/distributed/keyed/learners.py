@@ -19,7 +19,6 @@ from river import base
 from ...model.calls.calls import Call, Workspace
 from ...model.estimators.checks import (
     forget_free_rows,
-    is_bare,
     predict_batch,
     predict_then_learn_batch,
     predictions_of,
@@ -34,17 +33,13 @@ from .chunks import ShardRows
 BATCH_PASSES = 8
 
 
-def learner_of(template: Any) -> Any:
-    """The learner for the clones of a model."""
-    return OurLearner(template) if is_bare(template) else Learner(template)
-
-
 class Learner:
     """Makes and teaches clones of any River model, example by example."""
 
     def __init__(self, template: Any):
         self.template = template
-        self.predictor = predictor(template)
+        scores = isinstance(template, base.AnomalyDetector)
+        self.predictor = "score_one" if scores else "predict_one"
 
     def clone(self) -> Any:
         return self.template.clone()
@@ -54,11 +49,6 @@ class Learner:
 
     def loop(self, rows: ShardRows, learns: bool, predict: bool) -> ModelLoop:
         return ModelLoop(rows, learns, self.predictor if predict else None)
-
-
-def predictor(template: Any) -> str:
-    """The name of the method that predicts."""
-    return "score_one" if isinstance(template, base.AnomalyDetector) else "predict_one"
 
 
 class ModelLoop:
@@ -94,15 +84,18 @@ def learning_step(model: Any, rows: ShardRows) -> Callable[[dict[Any, Any], int]
     return lambda x, i: model.learn_one(x, targets[i], w=float(weights[i]))
 
 
-class SharedIndexes:
-    """Makes clones of a model of this package that share their indexes of features and labels.
+class OurLearner:
+    """Makes and teaches clones of a classifier or regressor of this package, in matrices where rows have equal
+    features.
 
-    Models share indexes between learning steps. Before a model changes its index of features, it gets a copy; a
-    new label always makes a new index.
+    Models share their indexes of features and labels between learning steps. Before a model changes its index of
+    features, it gets a copy; a new label always makes a new index.
     """
 
-    def __init__(self, template: base.Estimator):
+    def __init__(self, template: Any):
         self.template: Any = template.clone()
+        self.workspace = Workspace()
+        self.learn = self.template.pass_holder.learning_pass  # looked up once
         self.features: weakref.WeakValueDictionary[Any, FeatureIndex] = (
             weakref.WeakValueDictionary()
         )
@@ -137,6 +130,9 @@ class SharedIndexes:
         if not model.features.knows(dict.fromkeys(names)):
             model.features = copy.copy(model.features)
 
+    def loop(self, rows: ShardRows, learns: bool, predict: bool) -> OurModelLoop:
+        return OurModelLoop(self, rows, learns, predict)
+
 
 class BatchPass:
     """The rows of a shard as arrays, coded for the models that share the indexes of this one.
@@ -152,7 +148,13 @@ class BatchPass:
         if not self.fits:
             return
         n = len(rows)
-        codes = np.zeros(n) if learning_pass is None else self._coded(rows)
+        codes = np.zeros(n)
+        if learning_pass is not None:
+            targets = Targets(rows.targets, n)
+            if self.labels is None:
+                codes = targets.numbers()
+            else:
+                codes, _ = targets.coded(self.labels, 0, n)
         weights = np.ones(n) if rows.weights is None else rows.weights
         self.scores = np.zeros((n, model.n_outputs))
         self.arrays = (
@@ -161,21 +163,12 @@ class BatchPass:
             weights,
             self.scores,
         )
-        self.unknown = np.concatenate([[0], np.cumsum(np.isnan(codes))]).tolist()
+        self.unknown: list[int] = np.concatenate([[0], np.cumsum(np.isnan(codes))]).tolist()
         self.call = Call(model.block, *self.arrays, workspace=workspace)
-
-    def _coded(self, rows: ShardRows) -> Any:
-        targets = Targets(rows.targets, len(rows))
-        if self.labels is None:
-            return targets.numbers()
-        return targets.coded(self.labels, 0, len(targets.values))[0]
 
     def takes(self, start: int, stop: int) -> bool:
         """Whether all features and labels of these rows are in the indexes already."""
-        if not self.fits:
-            return False
-        new: bool = self.unknown[start] < self.unknown[stop]
-        return not new
+        return self.fits and self.unknown[start] == self.unknown[stop]
 
     def learn(self, model: Any, start: int, stop: int) -> None:
         """Learn rows, and keep the scores before learning."""
@@ -192,19 +185,6 @@ class BatchPass:
     def predictions(self) -> list[Any]:
         """Predictions from the scores. They are meaningful for rows that have been learned or scored here."""
         return predictions_of(self.labels, self.scores)
-
-
-class OurLearner(SharedIndexes):
-    """Makes and teaches clones of a classifier or regressor of this package, in matrices where rows have equal
-    features."""
-
-    def __init__(self, template: Any):
-        super().__init__(template)
-        self.workspace = Workspace()
-        self.learn = self.template.pass_holder.learning_pass  # looked up once
-
-    def loop(self, rows: ShardRows, learns: bool, predict: bool) -> OurModelLoop:
-        return OurModelLoop(self, rows, learns, predict)
 
 
 class OurModelLoop:
@@ -264,8 +244,11 @@ class OurModelLoop:
             {name for x in examples for name in x} if self.rows.names is None else self.rows.names
         )
         self.learner.separate(model, names)
-        learn = self._learn_dicts if self.rows.names is None else self._learn_matrix
-        predictions = learn(model, examples, targets, weights)
+        if self.rows.names is None:
+            predictions = self._learn_dicts(model, examples, targets, weights)
+        else:
+            batch = Batch.of(self.rows.names, examples)
+            predictions = predict_then_learn_batch(model, batch, targets, weights)
         if self.predict:
             self.done[some] = predictions
         self.learner.share(model)
@@ -276,10 +259,6 @@ class OurModelLoop:
             forget_free_rows(model)
             return predictions
         return predict_batch(model, Batch.of(self.rows.names, examples))
-
-    def _learn_matrix(self, model: Any, matrix: Any, targets: Any, weights: Any) -> list[Any]:
-        batch = Batch.of(self.rows.names or [], matrix)
-        return predict_then_learn_batch(model, batch, targets, weights)
 
     def _learn_dicts(self, model: Any, examples: Any, targets: Any, weights: Any) -> list[Any]:
         predictions = []

@@ -11,11 +11,9 @@ from river import base
 
 from ...parameters import optional, whole
 from ...saving import SavedModelError
-from . import files
-from .chunks import Chunk
+from .chunks import Chunk, packed, shard_of, unpacked
 from .coordinator import Coordinator, Sent
-from .keys import packed, shard_of, unpacked
-from .storage import Folder, Form, deserialised, form_of, serialised
+from .storage import Folder, Form, Reader, deserialised, form_of, serialised, write
 
 __all__ = ["KeyedModels"]
 
@@ -266,7 +264,7 @@ class KeyedModels:
         """
         self.flush()
         about = {"form": self._form.value, "key": self.key, "rows": self.rows_done}
-        files.write(path, about, serialised(self._template, self._form), self._shards.models())
+        write(path, about, serialised(self._template, self._form), self._shards.models())
 
     @classmethod
     def load(
@@ -292,7 +290,7 @@ class KeyedModels:
             know. Reading such a file can execute any code: do so only if you trust its author.
 
         """
-        file = files.Reader(path)
+        file = Reader(path)
         form = Form(file.about["form"])
         if form == Form.PICKLED and not allow_pickle:
             raise SavedModelError(f"{path} holds pickled models: it is read with allow_pickle=True")
@@ -306,7 +304,7 @@ class KeyedModels:
             raise
         return models
 
-    def _adopt(self, file: files.Reader) -> None:
+    def _adopt(self, file: Reader) -> None:
         coordinator = self._shards
         if coordinator.number:
             raise ValueError("checkpoint must be a new folder: this one holds checkpoints already")

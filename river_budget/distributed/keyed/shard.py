@@ -5,9 +5,9 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from ...model.estimators.checks import memory_of
+from ...model.estimators.checks import is_bare, memory_of
 from .chunks import ShardRows
-from .learners import learner_of
+from .learners import Learner, OurLearner
 from .storage import Form, ShardDatabase, deserialised, serialised
 
 
@@ -23,35 +23,30 @@ class Shard:
         capacity: int | None,
     ):
         self.form, self.capacity = form, capacity
-        self.learner: Any = learner_of(template)
+        self.learner: Any = (OurLearner if is_bare(template) else Learner)(template)
         self.models: dict[bytes, Any] = {}  # in the order of their last use
         self.changed: set[bytes] = set()  # keys whose models have changed and are not written yet
         self.database = None if path is None else ShardDatabase(path, checkpoint)
 
     # learning
 
-    def learn(self, rows: ShardRows, predict: bool) -> list[Any] | None:
+    def learn(self, rows: ShardRows, predict: bool) -> Any:
         """Learn rows. Returns the predictions made before each row was learned, if they are wanted."""
-        loop = self.learner.loop(rows, True, predict)
-        for key, start, stop in rows:
-            model = self._known(key)
-            if model is None:
-                model = self.learner.clone()
-            self._keep(key, model)
-            loop.one(model, start, stop)
-        return loop.predictions()  # type: ignore[no-any-return]
+        return self._each(rows, learns=True, predict=predict)
 
-    def predict(self, rows: ShardRows) -> list[Any]:
+    def predict(self, rows: ShardRows) -> Any:
         """Predict rows. An unknown key gets the prediction of an untrained model."""
-        loop = self.learner.loop(rows, False, True)
+        return self._each(rows, learns=False, predict=True)
+
+    def _each(self, rows: ShardRows, learns: bool, predict: bool) -> Any:
+        loop = self.learner.loop(rows, learns, predict)
         for key, start, stop in rows:
-            model = self._known(key)
-            if model is None:
-                model = self.learner.clone()
-            else:
-                self._keep(key, model, changed=False)
+            known = self._known(key)
+            model = self.learner.clone() if known is None else known
+            if learns or known is not None:
+                self._keep(key, model, changed=learns)
             loop.one(model, start, stop)
-        return loop.predictions()  # type: ignore[no-any-return]
+        return loop.predictions()
 
     # models
 

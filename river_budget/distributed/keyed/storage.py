@@ -1,4 +1,4 @@
-"""Models on disk: as bytes, in the database of a shard, and in a folder of checkpoints.
+"""Models on disk: as bytes, in the database of a shard, in a folder of checkpoints, and all in one file.
 
 A checkpoint is a folder with an SQLite database per shard, and a note that says which checkpoint is complete.
 
@@ -8,19 +8,34 @@ dies before it ends, the last checkpoint remains. A checkpoint is complete when 
 theirs; the last complete one is kept until the next one is complete.
 
 The transaction begins at once and locks the database, so no two shards ever write the same one.
+
+The file of all models:
+
+    bytes 0 to 7    RBKEYED and a newline
+    then            a header in JSON: format, river_budget, form of the states, key, rows
+    then            the state of the model that all are clones of
+    then            key and state of every model, in the order of the keys
+    the last 32     SHA-256 of all before
+
+Header, states and keys are preceded by their length, 8 bytes, little endian. The bytes do not depend on how
+the models were spread over shards.
 """
 
 from __future__ import annotations
 
 import enum
+import hashlib
+import itertools
 import json
 import os
 import pathlib
 import pickle
 import sqlite3
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...saving import SavedModelError, container, nodes, opened
+from ...saving.envelope import Envelope, as_length, length_of
 
 NOTE = "keyed_models.json"
 FORMAT = 1  # version of the note
@@ -31,6 +46,11 @@ WRITE = "INSERT OR REPLACE INTO models VALUES (?, ?, ?)"
 OUTDATED = """DELETE FROM models WHERE key = ?1 AND checkpoint <
     (SELECT max(checkpoint) FROM models WHERE key = ?1 AND checkpoint <= ?2)"""
 PATIENCE = 10  # seconds to wait for the lock of a process that has just been killed
+
+ENVELOPE = Envelope(b"RBKEYED\n", 1, "was not saved by KeyedModels")
+DIGEST = 32
+BLOCK = 2**20
+HEADER = {"form": (str,), "key": (str, int), "rows": (int,)}
 
 
 # models as bytes: as `river_budget.save` writes them if it can, else pickled
@@ -155,3 +175,74 @@ class ShardDatabase:
     def close(self) -> None:
         """Close the database. Writes since the last checkpoint are undone."""
         self.connection.close()
+
+
+# all models in one file
+
+
+def write(
+    path: str | os.PathLike[str],
+    about: dict[str, Any],
+    template: bytes,
+    models: Iterable[tuple[bytes, bytes]],
+) -> None:
+    """Write a file in one step (as saving/container.py does)."""
+
+    def content() -> Iterator[bytes]:
+        digest = hashlib.sha256(ENVELOPE.magic)
+        yield ENVELOPE.magic
+        begin = [ENVELOPE.header(about), template]
+        for part in itertools.chain(begin, itertools.chain.from_iterable(models)):
+            for piece in (length_of(part), part):
+                digest.update(piece)
+                yield piece
+        yield digest.digest()
+
+    container.write(path, content())  # type: ignore[arg-type]
+
+
+class Reader:
+    """Reads a file, whose checksum is checked first."""
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = pathlib.Path(path)
+        self.file = open(self.path, "rb")  # noqa: SIM115, it is read when the models are asked for
+        try:
+            self.end = os.fstat(self.file.fileno()).st_size - DIGEST
+            self._check()
+            self.about = self._header()
+            self.template = self._next()
+        except BaseException:
+            self.file.close()
+            raise
+
+    def _check(self) -> None:
+        magic = self.file.read(len(ENVELOPE.magic))
+        ENVELOPE.check_magic(magic, self.path)
+        digest, left = hashlib.sha256(magic), self.end - len(magic)
+        while left > 0:
+            block = self.file.read(min(BLOCK, left))
+            digest.update(block)
+            left -= len(block)
+        ENVELOPE.check_digest(digest.digest(), self.file.read(), self.path)
+        self.file.seek(len(magic))
+
+    def _header(self) -> dict[str, Any]:
+        about = ENVELOPE.parsed(self._next(), self.path)
+        if any(type(about.get(name)) not in kinds for name, kinds in HEADER.items()):
+            raise SavedModelError(f"{self.path} is damaged: its header is incomplete")
+        if about["form"] not in list(Form):
+            raise SavedModelError(f"{self.path} is damaged: its models have no known form")
+        return about
+
+    def _next(self) -> bytes:
+        length = as_length(self.file.read(8))
+        if length > self.end - self.file.tell():
+            raise SavedModelError(f"{self.path} is damaged: a part of it is longer than the file")
+        return self.file.read(length)
+
+    def models(self) -> Iterator[tuple[bytes, bytes]]:
+        """Key and state of every model. The file is closed at the end."""
+        with self.file:
+            while self.file.tell() < self.end:
+                yield self._next(), self._next()

@@ -17,9 +17,17 @@ from ...parameters import one_of, optional, whole
 from ...progress import Progress
 from ..precompile import precompile
 from ..workers import backends
-from .evaluating import Examples, ExampleStream, Trial, WorkerPool
-from .journal import Journal, Outcome
-from .settings import chosen, described, fingerprint
+from .evaluating import (
+    Examples,
+    ExampleStream,
+    Journal,
+    Outcome,
+    Trial,
+    WorkerPool,
+    chosen,
+    described,
+    fingerprint,
+)
 
 FIRST = 1000  # examples, enough to fill most models: some passes run only in full models
 

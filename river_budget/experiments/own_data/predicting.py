@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...saving import LARGEST_FILE, NO_LIMIT, SavedModelError, container, nodes, opened
-from ...saving.source import Source as Decoding
+from ...saving.container import Source as Decoding
 from .columns import Columns, SparseColumns, Target
 from .finding import Plan
 from .source import Source

@@ -5,18 +5,19 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from river.utils import dataframe
 
-from ... import merge
-from ...model.estimators.estimators import Classifier, Regressor
-from ...model.inputs.targets import Targets
-from ...parameters import one_of, optional, whole
-from ...uniting.rivers import forget_common
-from ..workers import backends
-from ..workers.interface import Backend, Worker
+from .. import merge
+from ..model.estimators.estimators import Classifier, Regressor
+from ..model.inputs.targets import Targets
+from ..parameters import one_of, optional, whole
+from ..uniting.rivers import forget_common
+from .precompile import learn_example
+from .workers import backends
+from .workers.backends import Backend, Worker
 
 FIRST = 500  # examples to test whether the model can be merged, and to compile the code for merging
 PIECE = 10_000  # rows that are converted at once
@@ -88,28 +89,19 @@ def train_shards(
     """
     optional(whole(1))("sync_every", sync_every)
     one_of(*backends.NAMES)("backend", backend)
-    sources = [sendable(stream) for stream in streams]
+    # an iterator can be read only once, and in this process only
+    sources = [list(each) if isinstance(each, Iterator) else each for each in streams]
     if not sources:
         raise ValueError("streams must be at least one stream")
-    _try_out(model, sources[0])
+    trainee = Trainee(sources[0])  # raises now if models cannot be merged, and compiles here, once
+    _merged([trainee.learn(model, FIRST), trainee.learn(model, FIRST)], model)
     with backends.open(backend, len(sources)) as opened:
         return _rounds(
             opened, model, [opened.worker(Trainee, source) for source in sources], sync_every
         )
 
 
-def _try_out(model: Any, source: ShardStream) -> None:
-    """Raise now if these models cannot be merged, and compile in this process, once."""
-    trainee = Trainee(source)
-    _merged([trainee.learn(model, FIRST), trainee.learn(model, FIRST)], model)
-
-
-def _rounds(
-    backend: Backend,
-    model: Any,
-    trainees: Sequence[Worker],
-    most: int | None,
-) -> Any:
+def _rounds(backend: Backend, model: Any, trainees: Sequence[Worker], most: int | None) -> Any:
     """Learn and merge until all streams have ended."""
     while trainees:
         shared = backend.put(model)
@@ -134,22 +126,14 @@ def _merged(learned: Sequence[tuple[int, Any]], before: Any) -> Any:
 # the workers
 
 
-def is_pair(stream: ShardStream) -> TypeGuard[Pair]:
-    """Whether a stream is a pair of rows and targets, and not a sequence of examples."""
-    return isinstance(stream, tuple) and len(stream) == 2 and hasattr(stream[0], "shape")
-
-
-def sendable(stream: ShardStream) -> ShardStream:
-    """A stream that can be read more than once, and in another process."""
-    return list(stream) if isinstance(stream, Iterator) else stream
-
-
 class Trainee:
     """The object of a worker: it learns its stream, some examples at a time."""
 
     def __init__(self, stream: ShardStream):
-        stream = stream() if callable(stream) else stream
-        self.source = Rows(*stream) if is_pair(stream) else Singles(iter(stream))
+        given: Any = stream() if callable(stream) else stream
+        # a pair of rows and targets, or a sequence of examples
+        is_pair = isinstance(given, tuple) and len(given) == 2 and hasattr(given[0], "shape")
+        self.source: Rows | Singles = Rows(*given) if is_pair else Singles(iter(given))
 
     def learn(self, model: Any, most: int | None) -> tuple[int, Any]:
         """Learn the next examples, at most `most`, with a copy of the model. Returns (number of examples, copy)."""
@@ -165,12 +149,8 @@ class Singles:
 
     def teach(self, model: Any, most: int | None) -> int:
         count = 0
-        for x, y, *more in itertools.islice(self.examples, most):
-            further = more[0] if more else {}
-            if model._supervised:
-                model.learn_one(x, y, **further)
-            else:
-                model.learn_one(x, **further)
+        for example in itertools.islice(self.examples, most):
+            learn_example(model, *example)
             count += 1
         return count
 

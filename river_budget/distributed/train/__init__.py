@@ -1,1 +1,0 @@
-"""One model from several streams."""
