@@ -14,8 +14,7 @@ from ..algorithms.gradient.one_class import KernelOneClassSVM
 from ..algorithms.scaling.targets import TargetStandardScaler
 from ..algorithms.window.sbp import SBPClassifier
 from ..core.block import blocks
-from ..model.expansions.averaging import AveragingExpansion
-from ..model.expansions.expansion import BudgetModel
+from ..model.expansions.expansion import AveragingExpansion, BudgetModel
 from ..model.inputs.targets import Labels
 from .auto_experts import class_scores, prediction
 from .errors import not_exported

@@ -11,7 +11,6 @@ from ..core.block import blocks
 from ..kernels import Kernel
 from ..model.estimators.estimators import Transformer
 from ..model.expansions.expansion import BudgetModel
-from ..model.protocols import Expansion
 
 # Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel expansion; for
 # kernels the gamma in use is compared.
@@ -52,7 +51,7 @@ def _has_drawn(model: Any) -> bool:
     return model.block is not None or model.seed is not None or isinstance(model, Transformer)
 
 
-def _kernel_in_use(model: Expansion) -> Kernel:
+def _kernel_in_use(model: BudgetModel) -> Kernel:
     """The kernel with the gamma in use; a model that has not learned may have a text such as "auto"."""
     kernel: Kernel = model.kernel_in_use
     if model.block is None or not hasattr(kernel, "gamma"):
@@ -104,7 +103,7 @@ def unite_labels(result: Any, models: list[Any]) -> None:
     result.labels = labels.with_known(known)
 
 
-def columns_of(model: Expansion, result: Any) -> Any:
+def columns_of(model: BudgetModel, result: Any) -> Any:
     """The matrix that maps the outputs of a model (rows) to those of the sum (columns)."""
     if not hasattr(model, "labels"):
         return np.eye(int(blocks.views(model.block).head.outputs))

@@ -18,11 +18,10 @@ from ..core.block import blocks
 from ..core.budget import united as core
 from ..core.expansion.support import LARGEST
 from ..core.rounds.calibration import STEEPEST
-from ..model.calls.calls import Call
+from ..model.calls.calls import Call, Rows
 from ..model.expansions.choose_storage import is_thin
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.sparse_examples import Lists, by_key, joined, slots_of, vectors_of
-from ..model.protocols import Expansion, Rows
 from .agreement import check_alike, columns_of, distinct, limit_of, unite_labels
 
 
@@ -157,7 +156,7 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     result.resize_block(capacity=result.capacity_for(blocks.views(result.block).head.count))
 
 
-def _keep_budget(model: Expansion) -> None:
+def _keep_budget(model: BudgetModel) -> None:
     """Reduce a sum by the model's own maintenance, or by removing the smallest vectors if that loses less.
 
     Each step of merging loses less than a removal, but if few of many vectors remain the steps together may
