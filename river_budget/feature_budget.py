@@ -8,9 +8,8 @@ from typing import Any
 
 from river import base
 
-from .model.inputs.example_forms import check_example
 from .model.inputs.features import in_order
-from .parameters import optional, positive, whole
+from .parameters import check_example, optional, positive, whole
 
 __all__ = ["FeatureBudget"]
 

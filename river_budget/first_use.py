@@ -46,9 +46,7 @@ class FirstUse(event.Listener):  # type: ignore[misc]
             self.spent += time.monotonic() - self.begun
 
     def _print_once(self) -> None:
-        if (
-            self.said or Progress.drawing
-        ):  # a progress bar shows activity, and a line would break it
+        if self.said or Progress.drawing:  # a line would break a progress bar
             return
         self.said = True
         print(

@@ -7,8 +7,7 @@ from typing import Any
 
 from river import base
 
-from .model.inputs.example_forms import check_example
-from .parameters import as_float, one_of
+from .parameters import as_float, check_example, number, one_of
 
 __all__ = ["Guard"]
 
@@ -84,7 +83,7 @@ class Guard(base.Transformer):
                 if self.on_bad == "last":
                     self._last[name] = value
             elif self.on_bad == "raise":
-                self._refuse(name, value)
+                number(name, value)  # raises
             elif self.on_bad == "skip":
                 raise RuntimeError(
                     "an example can only be skipped where the pipeline was written as rb.Guard('skip') | ..."
@@ -104,10 +103,7 @@ class Guard(base.Transformer):
             if as_float(value) is not None:
                 good[name] = value
             elif self.on_bad == "raise":
-                self._refuse(name, value)
+                number(name, value)  # raises
             elif name in self._last:
                 good[name] = self._last[name]
         return good
-
-    def _refuse(self, name: Any, value: Any) -> None:
-        raise ValueError(f"feature {name!r} must be a finite number, not {value!r}")

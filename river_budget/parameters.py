@@ -1,4 +1,4 @@
-"""Parameters: immutable values, checks whose errors name the parameter, and parameters that may change."""
+"""Values from users: checks whose errors name the parameter or the feature, immutable values, changing parameters."""
 
 from __future__ import annotations
 
@@ -58,10 +58,50 @@ def as_float(value: Any) -> float | None:
     return result if math.isfinite(result) else None
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for a missing one: None, NaN, or infinity (of statistics without data)."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return isinstance(value, (float, np.floating)) and not math.isfinite(value)
+
+
+# Examples
+
+LONGEST_SHOWN = 60  # at most so many characters of a wrong example in an error
+
+
+def check_example(x: Any) -> None:
+    """Raise TypeError if this is no dict, nor anything that is used like one."""
+    if type(x) is dict or (hasattr(x, "keys") and hasattr(x, "items")):
+        return
+    shown = repr(x)
+    shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[: LONGEST_SHOWN - 3]}..."
+    advice = ""
+    if isinstance(x, (list, tuple, np.ndarray)):
+        advice = (
+            ": dict(enumerate(x)) numbers its features, learn_many and predict_many take a matrix"
+        )
+    raise TypeError(f"an example must be a dict of its features, not {shown}{advice}")
+
+
+def number(feature: Any, value: Any) -> float:
+    """The value of a feature as a float, or an error that names both."""
+    result = as_float(value)
+    if result is not None:
+        return result
+    advice = ""
+    if isinstance(value, (str, bytes)):
+        advice = ": text needs an encoder in front, such as preprocessing.OneHotEncoder()"
+    elif is_missing(value):
+        advice = ": rb.Guard('skip') in front leaves such examples out, an imputer fills gaps"
+    raise ValueError(f"feature {feature!r} must be a finite number, not {value!r}{advice}")
+
+
+# Parameters
+
 Check = Callable[[str, Any], None]
-LARGEST_INTEGER = (
-    2**53
-)  # the largest integer of a parameter: more than any memory, and exact as a float
+# The largest integer of a parameter: more than any memory, and exact as a float
+LARGEST_INTEGER = 2**53
 
 
 def _is_number(value: Any) -> bool:
@@ -74,24 +114,18 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def positive(name: str, value: Any) -> None:
-    if not (_is_number(value) and math.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a positive number, not {value!r}")
+def _number(allowed: Callable[[Any], bool], words: str) -> Check:
+    def check(name: str, value: Any) -> None:
+        if not (_is_number(value) and math.isfinite(value) and allowed(value)):
+            raise ValueError(f"{name} must be {words}, not {value!r}")
+
+    return check
 
 
-def not_negative(name: str, value: Any) -> None:
-    if not (_is_number(value) and math.isfinite(value) and value >= 0):
-        raise ValueError(f"{name} must be a number of at least 0, not {value!r}")
-
-
-def share(name: str, value: Any) -> None:
-    if not (_is_number(value) and 0 < value <= 1):
-        raise ValueError(f"{name} must be a number above 0 and up to 1, not {value!r}")
-
-
-def finite(name: str, value: Any) -> None:
-    if not (_is_number(value) and math.isfinite(value)):
-        raise ValueError(f"{name} must be a finite number, not {value!r}")
+finite = _number(lambda value: True, "a finite number")
+positive = _number(lambda value: value > 0, "a positive number")
+not_negative = _number(lambda value: value >= 0, "a number of at least 0")
+share = _number(lambda value: 0 < value <= 1, "a number above 0 and up to 1")
 
 
 def boolean(name: str, value: Any) -> None:
@@ -182,11 +216,3 @@ class Mutable:
             model.change(self.name, value)
         else:
             model.__dict__[self.name] = value
-
-
-def check_decay(learning_rate: float, l2: float) -> None:
-    if learning_rate * l2 > 1.0:
-        raise ValueError(
-            f"learning_rate * l2 must be at most 1, not {learning_rate!r} * {l2!r}: a model is multiplied "
-            "by 1 - learning_rate * l2 at every example"
-        )

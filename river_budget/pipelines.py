@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from river import compose
 
-from .model.base.base import StreamModel
+from .model.estimators.checks import is_ours, memory_of
 from .model.inputs.batches import Batch
 
 __all__ = [
@@ -19,15 +19,11 @@ __all__ = [
 ]
 
 
-def _is_ours(model: Any) -> bool:
-    return issubclass(type(model), StreamModel)  # isinstance sees a pipeline's last step
-
-
 def _last(model: Any) -> Any:
     """The model of this package at the end of a pipeline, or the model itself."""
     while type(model) is compose.Pipeline:
         model = list(model.steps.values())[-1]
-    if not _is_ours(model):
+    if not is_ours(model):
         raise TypeError(f"{type(model).__name__} is no model of river_budget")
     return model
 
@@ -144,7 +140,7 @@ def summary(model: Any) -> str:
     """
     if type(model) is compose.Pipeline:
         return "\n".join(summary(step) for step in model.steps.values())
-    return str(model.summary() if _is_ours(model) else repr(model))
+    return str(model.summary() if is_ours(model) else repr(model))
 
 
 def memory_usage(model: Any) -> int:
@@ -175,8 +171,7 @@ def memory_usage(model: Any) -> int:
     """
     if type(model) is compose.Pipeline:
         return sum(memory_usage(step) for step in model.steps.values())
-    usage = model.memory_usage if _is_ours(model) else model._raw_memory_usage
-    return int(usage)
+    return memory_of(model)
 
 
 def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
@@ -217,7 +212,7 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
     [^1]: The guide, [choosing a model](guide/choosing_a_model.md).
 
     """
-    if _is_ours(model):
+    if is_ours(model):
         further = {} if w is None else {"w": w}
         return model.predict_then_learn_many(X, y, **further)  # type: ignore[attr-defined]
     batch = Batch(X)

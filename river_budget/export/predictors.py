@@ -20,8 +20,7 @@ from ..algorithms.gradient.one_class import KernelOneClassSVM
 from ..algorithms.scaling.targets import TargetStandardScaler
 from ..algorithms.window.sbp import SBPClassifier
 from ..core.block import blocks
-from ..model.expansions.averaging import AveragingExpansion
-from ..model.expansions.expansion import BudgetModel
+from ..model.expansions.expansion import AveragingExpansion, BudgetModel
 from ..model.inputs.targets import Labels, plain
 from ..nested import last_step
 from ..saving import container

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from .base import Kernel as Kernel
 from .custom import Custom
-from .known import RBF, Laplacian, Linear, Polynomial
-from .normalised import Cosine, Normalised
+from .known import RBF, Cosine, Laplacian, Linear, Normalised, Polynomial
+from .known import Kernel as Kernel
 
 __all__ = ["RBF", "Cosine", "Custom", "Laplacian", "Linear", "Normalised", "Polynomial"]
 

@@ -10,7 +10,7 @@ from numba.core.errors import NumbaError
 from ..core.block.codes import Kernel as Code
 from ..core.expansion import custom_kernels
 from ..parameters import optional
-from .base import Kernel
+from .known import Kernel
 
 
 class Custom(Kernel):

@@ -20,12 +20,11 @@ from ..core.budget import united as core
 from ..core.expansion.support import LARGEST
 from ..core.rounds.calibration import STEEPEST
 from ..kernels import Kernel
-from ..model.calls.calls import Call
+from ..model.calls.calls import Call, Rows
 from ..model.estimators.estimators import Transformer
 from ..model.expansions.choose_storage import is_thin
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.sparse_examples import Lists, by_key, joined, slots_of, vectors_of
-from ..model.protocols import Expansion, Rows
 
 # Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel expansion; for
 # kernels the gamma in use is compared.
@@ -66,7 +65,7 @@ def _has_drawn(model: Any) -> bool:
     return model.block is not None or model.seed is not None or isinstance(model, Transformer)
 
 
-def _kernel_in_use(model: Expansion) -> Kernel:
+def _kernel_in_use(model: BudgetModel) -> Kernel:
     """The kernel with the gamma in use; a model that has not learned may have a text such as "auto"."""
     kernel: Kernel = model.kernel_in_use
     if model.block is None or not hasattr(kernel, "gamma"):
@@ -118,7 +117,7 @@ def unite_labels(result: Any, models: list[Any]) -> None:
     result.labels = labels.with_known(known)
 
 
-def columns_of(model: Expansion, result: Any) -> Any:
+def columns_of(model: BudgetModel, result: Any) -> Any:
     """The matrix that maps the outputs of a model (rows) to those of the sum (columns)."""
     if not hasattr(model, "labels"):
         return np.eye(int(blocks.views(model.block).head.outputs))
@@ -268,7 +267,7 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     result.resize_block(capacity=result.capacity_for(blocks.views(result.block).head.count))
 
 
-def _keep_budget(model: Expansion) -> None:
+def _keep_budget(model: BudgetModel) -> None:
     """Reduce a sum by the model's own maintenance, or by removing the smallest vectors if that loses less.
 
     Each step of merging loses less than a removal, but if few of many vectors remain the steps together may

@@ -30,14 +30,6 @@ from models import (
 from optional import pandas as pd
 from processes import in_threads
 from river import (
-    datasets,
-    drift,
-    ensemble,
-    evaluate,
-    imblearn,
-    metrics,
-    model_selection,
-    multiclass,
     preprocessing,
 )
 
@@ -206,11 +198,6 @@ def test_predictions_probabilities_and_scores_agree(model):
             assert model.predict_one(x) is (score >= 0.0)
         assert list(probabilities.values()) == pytest.approx(expected, abs=1e-12)
         assert all(type(value) is float for value in probabilities.values())
-
-
-@pytest.mark.parametrize("model", one_of_each(CLASSIFIERS))
-def test_the_docs_say_how_probabilities_are_calibrated(model):
-    assert "calibrated on the stream" in model.predict_proba_one.__doc__
 
 
 @pytest.mark.parametrize("model", one_of_each(REGRESSORS))
@@ -500,78 +487,6 @@ def test_threads_predict_as_one_alone_would(model):
     finally:
         sys.setswitchinterval(interval)
     assert found == dict.fromkeys(range(4), True)
-
-
-# inside River
-
-
-def test_a_pipeline_learns_two_moons():
-    model = preprocessing.StandardScaler() | rb.BSGDClassifier(50, RBF(4.0), l2=1e-3)
-    metric = evaluate.progressive_val_score(
-        datasets.Bananas().take(2000), model, metrics.Accuracy()
-    )
-    assert metric.get() > 0.83
-
-
-@pytest.mark.parametrize("wrap", [lambda model: model, multiclass.OneVsRestClassifier])
-def test_a_pipeline_learns_several_classes(wrap):
-    model = preprocessing.StandardScaler() | wrap(rb.BSGDClassifier(50, RBF(0.1), l2=1e-3))
-    metric = evaluate.progressive_val_score(
-        datasets.ImageSegments().take(1000), model, metrics.Accuracy()
-    )
-    assert metric.get() > 0.75
-
-
-def test_a_pipeline_learns_to_regress():
-    model = preprocessing.TargetStandardScaler(
-        preprocessing.StandardScaler() | rb.BSGDRegressor(50, l2=1e-2)
-    )
-    metric = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
-    assert metric.get() < 1.0
-
-
-@pytest.mark.parametrize(
-    "wrap",
-    [
-        lambda model: ensemble.BaggingClassifier(model, 3, seed=1),
-        lambda model: ensemble.LeveragingBaggingClassifier(model, 3, seed=1),
-        lambda model: ensemble.AdaBoostClassifier(model, 3, seed=1),
-        lambda model: ensemble.SRPClassifier(model, 3, seed=1),
-        lambda model: ensemble.VotingClassifier([model, model.clone()]),
-        lambda model: imblearn.RandomUnderSampler(model, {True: 0.5, False: 0.5}, seed=1),
-        lambda model: drift.DriftRetrainingClassifier(model),
-    ],
-)
-def test_wrappers_of_river_take_a_classifier(wrap):
-    model = preprocessing.StandardScaler() | wrap(rb.BSGDClassifier(20, RBF(1.0)))
-    metric = evaluate.progressive_val_score(datasets.Bananas().take(600), model, metrics.Accuracy())
-    assert metric.get() > 0.75
-
-
-@pytest.mark.parametrize(
-    "wrap",
-    [
-        lambda model: ensemble.BaggingRegressor(model, 3, seed=1),
-        lambda model: ensemble.EWARegressor([model, model.clone()]),
-        lambda model: model_selection.GreedyRegressor([model, model.clone()]),
-    ],
-)
-def test_wrappers_of_river_take_a_regressor(wrap):
-    model = preprocessing.TargetStandardScaler(
-        preprocessing.StandardScaler() | wrap(rb.BSGDRegressor(20, l2=1e-2))
-    )
-    metric = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
-    assert metric.get() < 2.0
-
-
-def test_a_pipeline_learns_batches():
-    model = preprocessing.StandardScaler() | rb.BSGDClassifier(50, RBF(4.0), l2=1e-3)
-    X, y = zip(*datasets.Bananas().take(1000), strict=True)
-    X, y = pd.DataFrame(X), pd.Series(y)
-    for start in range(0, 1000, 100):
-        model.learn_many(X[start : start + 100], y[start : start + 100])
-    assert (model.predict_many(X) == y).mean() > 0.83
-    assert model.predict_proba_many(X).shape == (1000, 2)
 
 
 def test_representations_show_the_parameters():

@@ -110,21 +110,15 @@ def shrunk(maintenance):
     return before, after
 
 
-def test_shrinking_keeps_the_newest_where_the_oldest_go():
-    before, after = shrunk(RemoveOldest())
-    assert after == {arrival: before[arrival] for arrival in sorted(before)[-SMALL:]}
-
-
-def test_shrinking_keeps_the_largest_where_the_smallest_go():
-    before, after = shrunk(RemoveSmallest())
+@pytest.mark.parametrize("maintenance", [RemoveOldest(), RemoveSmallest(), RemoveRandom()])
+def test_shrinking_keeps_vectors_as_they_are_where_others_go(maintenance):
+    before, after = shrunk(maintenance)
     assert after.items() <= before.items()
-    sizes = sorted(abs(v["coefficients"]) for v in before.values())
-    assert min(abs(v["coefficients"]) for v in after.values()) >= sizes[-SMALL] * (1 - 1e-8)
-
-
-def test_shrinking_keeps_any_vectors_where_random_ones_go():
-    before, after = shrunk(RemoveRandom())
-    assert after.items() <= before.items()
+    if maintenance == RemoveOldest():
+        assert min(after) == sorted(before)[-SMALL]
+    elif maintenance == RemoveSmallest():
+        sizes = sorted(abs(v["coefficients"]) for v in before.values())
+        assert min(abs(v["coefficients"]) for v in after.values()) >= sizes[-SMALL] * (1 - 1e-8)
 
 
 def test_shrinking_spreads_what_goes_over_what_stays_where_it_is_projected():
@@ -345,8 +339,8 @@ def test_a_pickle_is_about_as_large_as_the_model(model):
 # memory
 
 
-def batches(model, n, size=1000, seed=0):
-    rng = np.random.default_rng(seed)
+def batches(model, n, size):
+    rng = np.random.default_rng(0)
     for _ in range(n // size):
         rows = rng.normal(size=(size, 3))
         if isinstance(model, base.Regressor):
@@ -355,22 +349,13 @@ def batches(model, n, size=1000, seed=0):
             yield rows, rows[:, 0] + 0.3 * rng.normal(size=size) > 0.0
 
 
+@pytest.mark.parametrize(
+    ("n", "size"), [(20_000, 1000), pytest.param(1_000_000, 10_000, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("model", having("budget"))
-def test_memory_is_constant_to_the_byte_once_the_model_is_full(model):
-    model = model.clone()
-    sizes = []
-    for rows, targets in batches(model, 20_000):
-        model.predict_then_learn_many(rows, targets)
-        sizes.append((model.memory_usage, len(pickle.dumps(model))))
-    assert len(set(sizes)) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", having("budget"))
-def test_memory_is_constant_over_a_million_examples(model):
-    model = model.clone()
-    sizes = set()
-    for rows, targets in batches(model, 1_000_000, size=10_000):
+def test_memory_is_constant_to_the_byte_once_the_model_is_full(model, n, size):
+    model, sizes = model.clone(), set()
+    for rows, targets in batches(model, n, size):
         model.predict_then_learn_many(rows, targets)
         sizes.add((model.memory_usage, len(pickle.dumps(model))))
     assert len(sizes) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import pickle
 import re
@@ -21,15 +22,11 @@ from river_budget.saving import nodes
 GUIDE = (EXAMPLES / "extending.md").read_text()
 
 
-def load():
-    place = EXAMPLES / "your_own_algorithm.py"
-    spec = importlib.util.spec_from_file_location("your_own_algorithm", place)
-    module = sys.modules["your_own_algorithm"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-EXAMPLE = load()
+SPEC = importlib.util.spec_from_file_location(
+    "your_own_algorithm", EXAMPLES / "your_own_algorithm.py"
+)
+EXAMPLE = sys.modules[SPEC.name] = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(EXAMPLE)
 Shifting = EXAMPLE.ShiftingPerceptronClassifier
 
 
@@ -157,25 +154,16 @@ def hooks():
             for part in kind.__mro__:
                 if part.__module__.startswith("river_budget.algorithms"):
                     found |= set(vars(part))
-    inner = re.compile(
-        r"__|_abc|_binary|_change|_(add|learn|score|feature)_|(learn|predict|score)_"
-    )
+    inner = re.compile("__|_abc|_binary|_change|_(add|learn|score|feature)_|(learn|predict|score)_")
     return {name for name in found & defined if not inner.match(name)}
 
 
 def test_the_guide_lists_every_hook_that_algorithms_answer():
     listed = names_in_table("Hooks")
     users = {"memory_usage", "decision_function_one", "transform_one", "support_vectors", "budget"}
-    users |= {
-        "add_features",
-        "resize_block",
-        "create_block",
-        "draw",
-        "_state",
-        "forget_prepared",
-        "begin_with",
-        "know",
-    }  # how random features keep names
+    # how random features keep names
+    users |= {"add_features", "resize_block", "create_block", "draw", "_state"}
+    users |= {"forget_prepared", "begin_with", "know"}
     users |= {"n_support_vectors", "budget_in_use", "promote"}  # the learners without settings
     users |= {"add_slots", "parts_of", "_new_list"}  # the same on words
     assert hooks() - users <= listed
@@ -185,33 +173,10 @@ def test_the_guide_lists_every_hook_that_algorithms_answer():
 
 
 def test_the_guide_names_functions_that_exist():
-    from river_budget.core.block import limits
-    from river_budget.core.budget import (
-        degradation,
-        keep,
-        merge,
-        partner_search,
-        projection,
-        removal,
-    )
-    from river_budget.core.expansion import kernel_rows, support
-    from river_budget.core.rounds import observe
-    from river_budget.core.vectors import stored
-
-    modules = (
-        stored,
-        limits,
-        keep,
-        merge,
-        partner_search,
-        degradation,
-        projection,
-        removal,
-        observe,
-        kernel_rows,
-        support,
-    )
-    for name in names_in_table("Who overwrites what"):
-        assert name in {"row", "nonzero", "logs", "buffer", "x"} or any(
-            hasattr(module, name) for module in modules
-        ), name
+    places = "block.limits budget.degradation budget.keep budget.merge budget.partner_search"
+    places += " budget.projection budget.removal expansion.kernel_rows expansion.support"
+    places += " rounds.observe vectors.stored"
+    known = {"row", "nonzero", "logs", "buffer", "x"}
+    for place in places.split():
+        known |= set(dir(importlib.import_module(f"river_budget.core.{place}")))
+    assert names_in_table("Who overwrites what") <= known

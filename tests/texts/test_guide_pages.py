@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 
 import guide
 import pytest
 from conftest import DATA
 from optional import package
+from scripts import load
 
 from river_budget.experiments import command
 
@@ -65,14 +65,10 @@ def test_links_and_pictures_lead_somewhere(page):
             assert (page.parent / target.partition("#")[0]).exists(), target
 
 
-def test_the_first_page_leads_to_all_others():
+def test_the_first_page_leads_to_all_others_and_they_are_short():
     first = (guide.FOLDER / "README.md").read_text()
     for page in guide.PAGES:
         assert page.name == "README.md" or f"]({page.name})" in first
-
-
-def test_pages_are_short():
-    for page in guide.PAGES:
         assert len(page.read_text().splitlines()) <= 150, page.name
 
 
@@ -82,12 +78,7 @@ def test_every_picture_is_shown():
 
 
 def test_the_script_that_compares_widths_runs(capsys):
-    spec = importlib.util.spec_from_file_location(
-        "example_kernel_width", guide.FOLDER.parent / "kernel_width.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.main(["chick"], ["FOGD"])
+    load("kernel_width").main(["chick"], ["FOGD"])
     out = capsys.readouterr().out
     rows = re.findall(r"^(c / d|2 c / median of \d+) +all +([-\d. ]+)$", out, re.M)
     assert len(rows) == 4

@@ -77,9 +77,8 @@ def test_most_texts_show_a_model():
 
 
 KEPT = {"StandardScaler", "MinMaxScaler", "Guard"}  # by files
-LOST = {
-    "RandomTreesEmbedding"
-}  # by pickles too: River finds its leaves by their addresses in memory
+# By pickles too: River finds its leaves by their addresses in memory
+LOST = {"RandomTreesEmbedding"}
 
 
 @pytest.fixture(scope="module")

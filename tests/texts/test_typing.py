@@ -42,15 +42,8 @@ BAD = [
 
 def checked(program):
     """(messages, all is well) of mypy in its strict mode; nothing is said about the package itself."""
-    arguments = [
-        "--config-file=",
-        "--strict",
-        "--follow-imports=silent",
-        "--no-incremental",
-        "-c",
-        program,
-    ]
-    output, errors, status = api.run(arguments)
+    options = ["--config-file=", "--strict", "--follow-imports=silent", "--no-incremental"]
+    output, errors, status = api.run([*options, "-c", program])
     assert not errors
     return output, status == 0
 

@@ -17,11 +17,10 @@ from ...core.passes.auto.scaling import LARGEST_VALUE
 from ...core.passes.auto.words import classes as classes_core
 from ...core.passes.auto.words import names as names_core
 from ...core.passes.auto.words import numbers as numbers_core
-from ...model.calls.calls import PreparedList
+from ...model.calls.calls import PreparedList, Rows
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import Nameless
 from ...model.inputs.sparse_examples import Lists, order_of
-from ...model.protocols import Rows
 from .checks import LARGE
 from .tables import RANGES, AutoTables
 

@@ -14,14 +14,13 @@ import numpy as np
 from ...core.block import blocks, layout
 from ...core.compiling.needs import Need
 from ...model.base.base import StreamModel
-from ...model.calls.calls import Call
+from ...model.calls.calls import Block, Call, Rows
 from ...model.estimators.estimators import Transformer
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import CHANGED_WHILE_READ, FeatureIndex
 from ...model.inputs.sparse_examples import Lists, by_key, order_of
 from ...model.inputs.targets import plain
 from ...model.one_writer import changes_the_model
-from ...model.protocols import Block, Rows
 from ...parameters import as_float
 
 AT_HAND = 2**24  # a model stores at most so many bytes of random numbers, however many names come

@@ -11,7 +11,7 @@ from ...core.passes.features import fourier as core
 from ...kernels import RBF, Kernel
 from ...model.calls.calls import Call
 from ...model.estimators.estimators import Classifier, Regressor
-from ...model.expansions.averaging import Averaging, split
+from ...model.expansions.expansion import Averaging, split
 from ...model.inputs.sparse_examples import by_key
 from ...parameters import Mutable, not_negative, optional, positive
 from .fourier import Fourier
@@ -85,10 +85,9 @@ class FOGDClassifier(_FOGD, Classifier):
     seed
         Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name and the seed only.
     average
-        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
-        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
-        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. Learning
-        is the same with it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
+        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
+        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------
@@ -154,10 +153,9 @@ class FOGDRegressor(_FOGD, Regressor):
         Larger errors count as this one (Huber's loss), so that one outlier changes the model little. None: all
         errors count in full, as in the paper.
     average
-        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
-        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
-        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. Learning
-        is the same with it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
+        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
+        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from typing import Any
 from ...core.passes.features import nystroem as core
 from ...kernels import RBF, Kernel
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.averaging import AveragingExpansion
+from ...model.expansions.expansion import AveragingExpansion
 from ...parameters import Mutable, not_negative, optional, positive
 from .nystroem import NystroemBasis
 
@@ -73,10 +73,9 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
         Size of a step once the support is frozen; the linear model then starts at 0, as in the program of the
         authors. None: the learning rate, and the linear model starts from the function learned so far.
     average
-        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
-        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
-        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. Learning
-        is the same with it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
+        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
+        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------
@@ -151,10 +150,9 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
         Larger errors count as this one (Huber's loss), so that one outlier changes the model little. None: all
         errors count in full, as in the paper.
     average
-        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
-        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
-        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. Learning
-        is the same with it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
+        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
+        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -10,20 +9,18 @@ import numpy as np
 from ...core.block import blocks
 from ...core.passes.features import nystroem as core
 from ...kernels import Kernel
+from ...model.calls.calls import Rows
 from ...model.estimators.estimators import Transformer
 from ...model.expansions.expansion import BudgetModel
 from ...model.inputs.batches import Batch
 from ...model.inputs.sparse_examples import set_vectors, vectors_of
 from ...model.one_writer import changes_the_model
-from ...model.protocols import Rows
 from ...parameters import Mutable, optional, positive, whole
 
 __all__ = ["Nystroem"]
 
 NEGLIGIBLE = 1e-12  # eigenvalues, relative to the largest
-DEPENDENT = (
-    1e-10  # squared distance of a landmark to the span of others, in units of its own length
-)
+DEPENDENT = 1e-10  # squared distance of a landmark to the span of others, relative to its length
 TINIEST = 1e-60  # smaller eigenvalues and Gram matrices count as 0
 
 
@@ -37,11 +34,6 @@ def _spectrum(gram: Any, rank: int) -> tuple[Any, Any]:
     values, vectors = unit * values[::-1], vectors[:, ::-1]
     kept = values > max(NEGLIGIBLE * values[0], TINIEST)
     return values[kept], vectors[:, kept]
-
-
-@functools.lru_cache(64)
-def _names(n: int) -> list[str]:
-    return [f"nystroem_{j}" for j in range(n)]
 
 
 class NystroemBasis(BudgetModel):
@@ -206,6 +198,7 @@ class Nystroem(NystroemBasis, Transformer):
     learning_pass = staticmethod(core.gather)
     scoring_pass = staticmethod(core.transform)
     scores_with_per_vector = True
+    _prefix = "nystroem"
 
     file_defaults = {"scale": 1.0}
 
@@ -228,9 +221,6 @@ class Nystroem(NystroemBasis, Transformer):
 
     def named(self, scores: Rows) -> None:
         """Landmarks have no coefficients."""
-
-    def _feature_names(self) -> list[str]:
-        return _names(self.n_outputs)
 
     @changes_the_model
     def learn_one(self, x: dict[Any, Any]) -> None:
@@ -300,7 +290,5 @@ class Nystroem(NystroemBasis, Transformer):
         self._ready = bool(self.state_record().stage != core.GATHERING)
 
     def check_restored_rows(self, count: int) -> None:
-        if (
-            self.rank is None and not self._ready
-        ):  # older files hold no directions before the last one
-            self._add_directions()
+        if self.rank is None and not self._ready:
+            self._add_directions()  # older files hold no directions before the last one

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection
 from typing import Any
 
@@ -17,11 +16,6 @@ from ...parameters import positive, whole
 from .drawn import DrawnMap, keys_of
 
 __all__ = ["PolynomialCountSketch"]
-
-
-@functools.cache
-def _names(n: int) -> list[str]:
-    return [f"sketch_{j}" for j in range(n)]
 
 
 def _columns(uniform: Any, n_components: int) -> Any:
@@ -86,6 +80,7 @@ class PolynomialCountSketch(DrawnMap):
     needs = Need.EXAMPLES
     scoring_pass = staticmethod(core.transform)
     usual_kernel = Polynomial(2, "1/d", 1.0)
+    _prefix = "sketch"
 
     def __init__(
         self,
@@ -126,9 +121,6 @@ class PolynomialCountSketch(DrawnMap):
         rows = blocks.views(self.block).vectors[places, :count]
         if names and not np.array_equal(rows, self.columns_of(names, {})):
             raise ValueError("its places and signs are not those of its features")
-
-    def _feature_names(self) -> list[str]:
-        return _names(self.n_components)
 
 
 def constant_columns(model: PolynomialCountSketch, random: int) -> Any:

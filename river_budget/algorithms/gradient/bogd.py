@@ -8,21 +8,19 @@ from ...core.block.codes import Maintenance
 from ...core.passes.gradient import bogd as core
 from ...kernels import Kernel
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.expansion import BudgetModel
-from ...parameters import Mutable, check_decay, not_negative, one_of, optional, positive, whole
+from ...parameters import Mutable, not_negative, one_of, optional, positive, whole
+from .norma import Decaying
 
 __all__ = ["BOGDClassifier", "BOGDRegressor"]
 
 
-class _BOGD(BudgetModel):
+class _BOGD(Decaying):
     learning_pass = staticmethod(core.learn)
     shrinking_pass = staticmethod(core.shrink_to_budget)
     state_type = core.STATE
     _usual_removal: str
 
     budget = Mutable(whole(1))
-    learning_rate = Mutable(positive)
-    l2 = Mutable(not_negative)
     max_coefficient = Mutable(optional(positive))
 
     def _set_parameters(
@@ -51,10 +49,6 @@ class _BOGD(BudgetModel):
         if self.removal == "auto":
             return "random" if self.sampling == "nonuniform" else "oldest"
         return self.removal or self._usual_removal
-
-    def _check_together(self, **parameters: Any) -> None:
-        both = self.__dict__ | parameters
-        check_decay(both["learning_rate"], both["l2"])
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         oldest = self.removal_in_use == "oldest"

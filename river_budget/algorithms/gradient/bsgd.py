@@ -9,8 +9,7 @@ from ...core.passes.gradient import bsgd as core
 from ...kernels import Kernel
 from ...maintenance import Maintenance
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.averaging import AveragingExpansion
-from ...model.expansions.expansion import Maintained, holding
+from ...model.expansions.expansion import AveragingExpansion, Maintained, holding
 from ...parameters import Mutable, boolean, not_negative, optional, positive
 
 __all__ = ["BSGDClassifier", "BSGDRegressor"]
@@ -32,11 +31,8 @@ class _BSGD(AveragingExpansion, Maintained):
     counters = ("rounds", "averaged")
     file_defaults = {"learning_rate": None, "average": False}
 
-    checked_fields = (
-        "unchecked",
-        "bounded",
-        "wait",
-    )  # any value only changes when norm2 is checked next
+    # any value only changes when norm2 is checked next
+    checked_fields = ("unchecked", "bounded", "wait")
 
     def _set_parameters(
         self,
@@ -133,10 +129,9 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         1 / (l2 t) at example t, which is for long stationary streams: it begins with 1 / l2, which ruins short
         ones, and in the end a full model hardly learns from new examples.
     average
-        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
-        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
-        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. Learning
-        is the same with it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
+        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
+        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
     dtype
         The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
         with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
@@ -229,10 +224,9 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         1 / (l2 t) at example t, which is for long stationary streams: it begins with 1 / l2, which ruins short
         ones, and in the end a full model hardly learns from new examples.
     average
-        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
-        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
-        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. Learning
-        is the same with it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
+        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
+        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
     dtype
         The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
         with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.

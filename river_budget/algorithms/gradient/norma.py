@@ -10,20 +10,45 @@ from ...core.passes.gradient import norma as core
 from ...kernels import Kernel
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
 from ...model.expansions.expansion import BudgetModel
-from ...parameters import Mutable, check_decay, not_negative, optional, positive, share, whole
+from ...parameters import Mutable, not_negative, optional, positive, share, whole
 
 __all__ = ["NORMAClassifier", "NORMARegressor"]
 
 
-class _NORMA(BudgetModel):
-    learning_pass = staticmethod(core.learn)
-    shrinking_pass = staticmethod(removal.shrink_to_budget)
-    state_type = core.STATE
+class Decaying(BudgetModel):
+    """A model that shrinks by the factor 1 - learning_rate * l2 at every example."""
 
-    budget = Mutable(optional(whole(1)))
     learning_rate = Mutable(positive)
     l2 = Mutable(not_negative)
+
+    def _check_together(self, **parameters: Any) -> None:
+        super()._check_together(**parameters)
+        both = self.__dict__ | parameters
+        if both["learning_rate"] * both["l2"] > 1.0:
+            raise ValueError(
+                f"learning_rate * l2 must be at most 1, not {both['learning_rate']!r} * {both['l2']!r}: a model "
+                "is multiplied by 1 - learning_rate * l2 at every example"
+            )
+
+
+class Levelled(Decaying):
+    """A model with a level (a margin, a tube, a threshold) that a share nu of the examples ends up beyond."""
+
+    state_type = core.STATE
     nu = Mutable(share)
+
+    def after_uniting(self, parts: list[Any]) -> None:
+        """The level of a sum is the weighted sum of the levels, as the level has the scale of the function."""
+        super().after_uniting(parts)
+        levels = [part.weight * part.model.state_record().level for part in parts]
+        self.state_record().level = sum(levels)
+
+
+class _NORMA(Levelled):
+    learning_pass = staticmethod(core.learn)
+    shrinking_pass = staticmethod(removal.shrink_to_budget)
+
+    budget = Mutable(optional(whole(1)))
 
     def _set_parameters(
         self, budget: int | None, learning_rate: float, l2: float, nu: float
@@ -34,19 +59,8 @@ class _NORMA(BudgetModel):
         self.nu = nu
         self._check_together()
 
-    def _check_together(self, **parameters: Any) -> None:
-        both = self.__dict__ | parameters
-        check_decay(both["learning_rate"], both["l2"])
-
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return super().header_fields(n_features) | {"maintenance": Maintenance.REMOVE_OLDEST}
-
-    def after_uniting(self, parts: list[Any]) -> None:
-        """The level of a sum is the weighted sum of the levels, as the level has the scale of the function."""
-        super().after_uniting(parts)
-        self.state_record().level = sum(
-            part.weight * part.model.state_record().level for part in parts
-        )
 
 
 class NORMAClassifier(_NORMA, BudgetClassifier):

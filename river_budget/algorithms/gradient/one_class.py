@@ -17,12 +17,12 @@ from ...maintenance import Maintenance
 from ...model.expansions.expansion import Maintained, holding
 from ...model.inputs.batches import Batch
 from ...model.one_writer import changes_the_model
-from ...parameters import Mutable, check_decay, not_negative, positive, share
+from .norma import Levelled
 
 __all__ = ["KernelOneClassSVM"]
 
 
-class KernelOneClassSVM(Maintained, base.AnomalyDetector):
+class KernelOneClassSVM(Levelled, Maintained, base.AnomalyDetector):
     """A kernel one-class SVM that learns one example at a time, in constant memory.
 
     The novelty form of NORMA: steps raise a function at the examples, and it decays; a threshold adapts so
@@ -95,11 +95,6 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     }
     scoring_pass = staticmethod(core.score_novelty)
     shrinking_pass = staticmethod(shrink_to_budget)
-    state_type = core.STATE
-
-    nu = Mutable(share)
-    learning_rate = Mutable(positive)
-    l2 = Mutable(not_negative)
 
     def __init__(
         self,
@@ -119,20 +114,8 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
         self.l2 = l2
         self._maintain(budget, maintenance)
 
-    def _check_together(self, **parameters: Any) -> None:
-        super()._check_together(**parameters)
-        both = self.__dict__ | parameters
-        check_decay(both["learning_rate"], both["l2"])
-
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return super().header_fields(n_features) | {"task": Task.BINARY, "outputs": 1}
-
-    def after_uniting(self, parts: list[Any]) -> None:
-        """The threshold of a sum is the weighted sum of the thresholds."""
-        super().after_uniting(parts)
-        self.state_record().level = sum(
-            part.weight * part.model.state_record().level for part in parts
-        )
 
     @changes_the_model
     def learn_one(self, x: dict[Any, Any]) -> None:

@@ -10,8 +10,7 @@ from ...core.passes.perceptrons import perceptron as core
 from ...kernels import Kernel
 from ...maintenance import Maintenance, RemoveOldest
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.averaging import AveragingExpansion
-from ...model.expansions.expansion import BudgetModel, Maintained, holding
+from ...model.expansions.expansion import AveragingExpansion, BudgetModel, Maintained, holding
 from ...parameters import Mutable, not_negative, positive
 
 __all__ = ["KernelPerceptronClassifier", "KernelPerceptronRegressor"]
@@ -61,10 +60,9 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
     seed
         Seed of `RemoveRandom`; None draws anew in every run.
     average
-        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
-        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
-        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. Learning
-        is the same with it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
+        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
+        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
     dtype
         The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
         with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
@@ -136,10 +134,9 @@ class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
     epsilon
         Errors up to this size have no loss.
     average
-        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
-        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
-        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. Learning
-        is the same with it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
+        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
+        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
     dtype
         The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
         with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.

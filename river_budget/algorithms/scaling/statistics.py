@@ -17,10 +17,9 @@ from ...core.examples.dict_reader import ENTRY
 from ...model.calls import fast_path
 from ...model.calls.calls import lasting_address_of
 from ...model.calls.fast_path import no_fast_path
-from ...model.inputs.example_forms import check_example, number
 from ...model.inputs.features import are_plain
 from ...model.one_writer import Turn, looks_at_the_model, takes_a_turn
-from ...parameters import as_float
+from ...parameters import as_float, check_example, number
 
 Example = dict[Any, Any]
 FEWEST_COLUMNS = 8

@@ -14,11 +14,10 @@ from ...core.passes.window import water_levels as choice
 from ...core.rounds.calibration import STEEPEST
 from ...core.rounds.losses import LONGEST_STEP
 from ...kernels import Kernel
-from ...model.calls.calls import Call
+from ...model.calls.calls import Call, Rows
 from ...model.estimators.estimators import BudgetClassifier
 from ...model.expansions.expansion import FIRST_CAPACITY, GROWTH_FACTOR
 from ...model.one_writer import changes_the_model, looks_at_the_model
-from ...model.protocols import Rows
 from ...parameters import Mutable, boolean, not_negative, one_of, optional, positive, whole
 
 __all__ = ["SBPClassifier"]

@@ -17,10 +17,10 @@ import numpy as np
 
 from ...model.estimators.checks import is_bare
 from ...model.inputs.batches import Batch, number_or_zero
-from ...model.inputs.example_forms import number
 from ...model.inputs.features import FeatureIndex
 from ...model.inputs.frames import Frame
 from ...model.inputs.targets import Targets, array_of, weights
+from ...parameters import number
 
 PIECE = 8192  # rows
 MANY = 2**16  # keys whose bytes and shards are remembered for later chunks

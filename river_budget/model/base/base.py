@@ -23,15 +23,12 @@ from ...core.block.limits import KERNELS
 from ...core.compiling.needs import Need
 from ...kernels import RBF, Custom, Kernel
 from ...parameters import Mutable, check_names, instance_of, optional, whole
-from ..calls.batch_passes import ManyAtOnce
-from ..calls.calls import FreeRows, PreparedList, PreparedRow
-from ..calls.fast_path import FastPath
+from ..calls.calls import PreparedList, PreparedRow, Rows
 from ..calls.one_by_one import OneByOne
 from ..inputs.features import FeatureIndex, in_order
 from ..inputs.sparse_examples import by_key, is_in_order, write_order
 from ..one_writer import Turn, changes_the_model, looks_at_the_model
-from ..protocols import Rows
-from .copying import Copied
+from .copying import Copied, nothing_prepared
 from .summary import Described
 
 SHORT_LIST_FEATURES = 32  # features of an example
@@ -44,7 +41,7 @@ def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
         raise NotImplementedError(f"{name} {value!r} has no branch in the compiled core")
 
 
-class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
+class StreamModel(OneByOne, Copied, Described, base.Estimator):
     """A model, kept in one block. Subclasses name their passes and implement the hooks (examples/extending.md)."""
 
     learning_pass: ClassVar[Any] = None  # the compiled pass; None: nothing to learn
@@ -88,9 +85,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
             self.takes_lists = False  # a user's kernel function takes whole rows
         self.features = self.index_of(())
         self.block: Any = None
-        self.free_rows = FreeRows()
-        self.free_lists = FreeRows()
-        self.fast_path = FastPath()
+        self.__dict__.update(nothing_prepared())
         self.turn = Turn()
         self.target_name: str | None = None
 
@@ -239,8 +234,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
 
     def forget_prepared(self) -> None:
         """Drop the fast path and the prepared calls, which refer to the old block."""
-        self.fast_path = FastPath()
-        self.free_rows, self.free_lists = FreeRows(), FreeRows()
+        self._replace_attributes(**nothing_prepared())
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         """Assign places to new features, in one step. `beside`: names that must keep their places."""
@@ -278,8 +272,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
     def know(self, names: Collection[Any], features: FeatureIndex) -> None:
         """Replace the index of features by one with new names, for which the block has room."""
         self.write_keys({name: features.places[name] for name in names}, len(features))
-        fresh = {"fast_path": FastPath(), "free_rows": FreeRows(), "free_lists": FreeRows()}
-        self._replace_attributes(features=features, **fresh)
+        self._replace_attributes(features=features, **nothing_prepared())
 
     def write_keys(self, places: Mapping[Any, int], n: int | None = None) -> None:
         """Write the sort keys of features into the block, and whether the places are in the order of the keys.

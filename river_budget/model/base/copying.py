@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ...core.block import blocks
-from ..calls.calls import FreeRows
 from ..calls.fast_path import FastPath
 from ..inputs.batches import UNCACHED_BYTES, Batch, NotFinite
 from ..inputs.features import FeatureIndex
@@ -17,6 +16,11 @@ Result = TypeVar("Result")
 TIMES_THE_MODEL = 4  # a batch so many times as large as the model is not checked in advance
 
 
+def nothing_prepared() -> dict[str, Any]:
+    """The attributes of a model that hold calls for its present block, as they begin."""
+    return {"fast_path": FastPath(), "free_rows": [], "free_lists": []}
+
+
 class Copied:
     """Mixin: how models are pickled and copied."""
 
@@ -24,12 +28,8 @@ class Copied:
     features: FeatureIndex
     stamp: Callable[[], int]
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = self._snapshot()
-        return state
-
     @looks_at_the_model
-    def _snapshot(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         # names of their own: pickle and deepcopy read them later, when another thread may have added some
         block = None if self.block is None else self.block.copy()
         return self._state() | {"block": block, "features": copy.copy(self.features)}
@@ -42,13 +42,12 @@ class Copied:
         return super(Copied, source).clone(new_params, include_attributes)  # type: ignore[misc]
 
     def _state(self) -> dict[str, Any]:
-        own = {"free_rows": FreeRows(), "free_lists": FreeRows(), "turn": Turn()}
-        return self.__dict__ | {"fast_path": FastPath(), **own}
+        return self.__dict__ | nothing_prepared() | {"turn": Turn()}
 
     def snapshot(self) -> Any:
         """A copy of the model as it is between two examples, for functions that read it for a long time."""
         snapshot = object.__new__(type(self))
-        snapshot.__setstate__(self._snapshot())
+        snapshot.__setstate__(self.__getstate__())
         return snapshot
 
     def twin(self) -> Any:
@@ -102,7 +101,9 @@ class Copied:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if "block" not in state or not self._block_fits():
+        if "block" not in state or (
+            self.block is not None and blocks.stamp_in(self.block) != self.stamp()
+        ):
             raise TypeError(
                 f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
                 "for one version, rb.save and rb.load for all"
@@ -111,6 +112,3 @@ class Copied:
         self.features = copy.copy(state["features"])
         if self.block is not None:
             self.block = blocks.aligned(self.block)
-
-    def _block_fits(self) -> bool:
-        return self.block is None or blocks.stamp_in(self.block) == self.stamp()

@@ -35,10 +35,26 @@ class Described:
 
     def summary(self) -> str:
         """The state of the model as text: examples learned, vectors stored, features with the largest effect."""
-        return text_of(self)
+        lines = facts(self)
+        width = max(map(len, lines))
+        shown = [f"  {name:{width}}  {text}" for name, text in lines.items()]
+        return "\n".join([type(self).__name__, *shown])
 
     def _repr_html_(self) -> str:
-        return html_of(self)
+        """River's HTML representation of an estimator, with the facts below its parameters."""
+        from xml.etree import ElementTree as ET  # imported here, as only notebooks need it
+
+        from river.base import viz
+
+        picture = viz.to_html(self)  # type: ignore[no-untyped-call, arg-type]
+        picture.set("open", "")
+        table = ET.SubElement(picture, "table", attrib={"class": "river-estimator-state"})
+        for name, text in facts(self).items():
+            row = ET.SubElement(table, "tr")
+            for cell in (name, text):
+                ET.SubElement(row, "td").text = cell
+        body = ET.tostring(picture, encoding="unicode")
+        return f"<div>{body}<style scoped>{viz.CSS}{CSS}</style></div>"
 
 
 def facts(model: Any) -> dict[str, str]:
@@ -65,32 +81,6 @@ def facts(model: Any) -> dict[str, str]:
     repairs = getattr(model, "n_repairs", 0)
     found["repairs"] = f"{repairs:,}" if repairs else ""
     return {name: text for name, text in found.items() if text}
-
-
-def text_of(model: Any) -> str:
-    """A line for each fact, under the name of the model."""
-    lines = facts(model)
-    width = max(map(len, lines))
-    return "\n".join(
-        [type(model).__name__, *(f"  {name:{width}}  {text}" for name, text in lines.items())]
-    )
-
-
-def html_of(model: Any) -> str:
-    """River's HTML representation of an estimator, with the facts below its parameters."""
-    from xml.etree import ElementTree as ET  # imported here, as only notebooks need it
-
-    from river.base import viz
-
-    picture = viz.to_html(model)  # type: ignore[no-untyped-call]
-    picture.set("open", "")
-    table = ET.SubElement(picture, "table", attrib={"class": "river-estimator-state"})
-    for name, text in facts(model).items():
-        row = ET.SubElement(table, "tr")
-        for cell in (name, text):
-            ET.SubElement(row, "td").text = cell
-    body = ET.tostring(picture, encoding="unicode")
-    return f"<div>{body}<style scoped>{viz.CSS}{CSS}</style></div>"
 
 
 def _kernel(model: Any) -> str:

@@ -11,9 +11,8 @@ from ...core.compiling import by_address
 from ...core.compiling.needs import Need
 from ..inputs.batches import Batch, refuse_if_not_finite
 from ..inputs.features import FeatureIndex
-from ..protocols import Rows
 from ..stream_warnings import issue_warnings
-from .calls import EXAMPLES_PER_CALL, Call, idle_workspace
+from .calls import EXAMPLES_PER_CALL, Call, Rows, idle_workspace
 
 # Functions that compute several kernel rows at once are compiled from so many examples on
 MANY_EXAMPLES = 64

@@ -13,33 +13,22 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.block import blocks, layout
 from ...core.compiling import by_address
 from ...core.compiling.needs import Need
-from ...core.examples.call import (
-    BLOCK,
-    DONE,
-    KEYS,
-    LISTED,
-    N_WORDS,
-    PARTS,
-    ROWS,
-    SCORES,
-    SCRATCH,
-    SIZE,
-    STARTS,
-    TARGETS,
-    TIES,
-    WEIGHTS,
-)
+from ...core.examples import call as words
 from ...core.expansion.custom_kernels import address_for
 from ..inputs.sparse_examples import Lists, key_and_tie
 
+Block = NDArray[np.uint8]  # the memory of a model, see core/block/layout.py
+Rows = NDArray[np.float64]  # two-dimensional: examples, scores, support vectors, coefficients
 NO_NUMBERS: Any = np.empty(0)
 NO_ROWS: Any = np.empty((0, 0))
 
-ADVANCING = (ROWS, TARGETS, WEIGHTS, SCORES, STARTS)  # addresses that advance with the rows
+# Addresses that advance with the rows
+ADVANCING = (words.ROWS, words.TARGETS, words.WEIGHTS, words.SCORES, words.STARTS)
 EXAMPLES_PER_CALL = 2**10  # examples of a call: Python answers Ctrl-C between calls
 DESK_NUMBERS = 2**16  # numbers in a desk, unless one example needs more
 KEPT_BYTES = 2**18  # larger scratch space, or a larger desk, is freed after use
@@ -78,12 +67,6 @@ def lasting_address_of(array: Any) -> int:
     return address
 
 
-def scratch_and_function(block: Any) -> tuple[int, int]:
-    """(bytes of scratch space for passes over a block, number of the kernel function they call, or 0)"""
-    scratch, function, _ = _three_at(block, _SCRATCH_AT)
-    return scratch, function
-
-
 class Desk:
     """Memory in which passes gather the present features of examples (core/examples/present_features.py)."""
 
@@ -91,11 +74,11 @@ class Desk:
 
     def __init__(self, longest: int, n: int):
         self.longest, self.n_examples = longest, min(n, EXAMPLES_PER_CALL)
-        room = min(n * LISTED * longest, max(LISTED * longest, DESK_NUMBERS))
-        self.space = _integers(PARTS * self.n_examples + room + 2 * longest)
+        room = min(n * words.LISTED * longest, max(words.LISTED * longest, DESK_NUMBERS))
+        self.space = _integers(words.PARTS * self.n_examples + room + 2 * longest)
         self.space[-longest:] = np.arange(longest)
         first = address_of(self.space)
-        desk = first + 8 * PARTS * self.n_examples
+        desk = first + 8 * words.PARTS * self.n_examples
         end = desk + 8 * room
         self.addresses = (
             *(first, self.n_examples, desk, end),
@@ -165,14 +148,7 @@ def idle_workspace() -> Workspace:
         return Workspace()
 
 
-_write_addresses = struct.Struct(f"={N_WORDS}q").pack_into
-
-
-def addresses_of_call(*words: int) -> Any:
-    """The array that a pass takes, from its words in the order of core/examples/call.py."""
-    addresses = _integers(N_WORDS)
-    _write_addresses(addresses, 0, *words)
-    return addresses
+_write_words = struct.Struct(f"={words.N_WORDS}q").pack_into
 
 
 class Call:
@@ -212,41 +188,40 @@ class Call:
         )
         # how far each address advances per row, in bytes
         self.steps = (8 * width, 8, 8, 8 * outputs, 8 * (lists[0] > 0))
-        self.addresses = addresses_of_call(
-            *(address_of(block), workspace.scratch_for(block)),
+        self.addresses = _integers(words.N_WORDS)
+        _write_words(
+            *(self.addresses, 0, address_of(block), workspace.scratch_for(block)),
             *(*self.firsts[:4], n, width, outputs, *lists),
             *self.desk.addresses,
         )
 
     def model(self) -> Any:
         """The model of the call with its scratch space, for Python."""
-        return layout.PlainModel(int(self.addresses[BLOCK]), int(self.addresses[SCRATCH]))
+        return layout.PlainModel(
+            int(self.addresses[words.BLOCK]), int(self.addresses[words.SCRATCH])
+        )
 
     def move(self, block: Any, start: int, stop: int) -> None:
         """Redirect the call to this block and to the rows from start to stop."""
         addresses = self.addresses
-        addresses[BLOCK] = address_of(block)
-        addresses[SCRATCH] = self.arrays[1].scratch_for(block)
-        addresses[SIZE] = stop - start
+        addresses[words.BLOCK] = address_of(block)
+        addresses[words.SCRATCH] = self.arrays[1].scratch_for(block)
+        addresses[words.SIZE] = stop - start
         for place, first, step in zip(ADVANCING, self.firsts, self.steps, strict=True):
             addresses[place] = first + start * step
 
     def run(self, compiled: Any) -> int:
         """Call the compiled pass until all rows are processed or it stops; returns how many it processed."""
         addresses = self.addresses
-        size, done = int(addresses[SIZE]), compiled(addresses)
+        size, done = int(addresses[words.SIZE]), compiled(addresses)
         total: int = done
-        while done == addresses[DONE] and total < size:  # the desk had room for no more
-            self._advance(done)
-            addresses[SIZE] = size - total
+        while done == addresses[words.DONE] and total < size:  # the desk had room for no more
+            for place, step in zip(ADVANCING, self.steps, strict=True):
+                addresses[place] += done * step
+            addresses[words.SIZE] = size - total
             done = compiled(addresses)
             total += done
         return total
-
-    def _advance(self, rows: int) -> None:
-        """Advance the addresses by this number of rows."""
-        for place, step in zip(ADVANCING, self.steps, strict=True):
-            self.addresses[place] += rows * step
 
 
 def _integers(n: int) -> Any:
@@ -322,13 +297,13 @@ class PreparedList(Call):
         scores, self.scores = _array_and_view(1, n_outputs)
         super().__init__(block, Lists(starts, places, values, keys, ties), targets, weights, scores)
         self.keyed = False
-        self.addresses[KEYS] = self.addresses[TIES] = 0
+        self.addresses[words.KEYS] = self.addresses[words.TIES] = 0
 
     def use_keys(self, ties: bool = True) -> None:
         """From now on pass the sort keys of unknown features, and if `ties` their ties."""
         self.keyed = True
-        self.addresses[KEYS] = address_of(self.arrays[2].keys)
-        self.addresses[TIES] = address_of(self.arrays[2].ties) if ties else 0
+        self.addresses[words.KEYS] = address_of(self.arrays[2].keys)
+        self.addresses[words.TIES] = address_of(self.arrays[2].ties) if ties else 0
 
     def write_order(self, x: dict[Any, Any], places: list[int]) -> None:
         """Write the sort keys and ties of the features of x that have no place."""
@@ -345,10 +320,3 @@ class PreparedList(Call):
         pack_places, pack_numbers = _packers(n)
         pack_places(self.places, 0, 0, n, *places)
         pack_numbers(self.values, 0, *values)
-
-
-class FreeRows(list[Any]):
-    """Prepared calls that no thread is using. A copy of a model begins with none."""
-
-    def __deepcopy__(self, memo: Any) -> FreeRows:
-        return FreeRows()

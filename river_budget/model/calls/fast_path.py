@@ -61,33 +61,12 @@ def _addresses(kinds: Any) -> Any:
 
 
 _DICTS = _addresses((dict, collections.Counter, collections.defaultdict, collections.OrderedDict))
-_NUMBERS = _addresses(
-    (
-        float,
-        int,
-        bool,
-        np.float64,
-        np.float32,
-        np.int64,
-        np.int32,
-        np.int16,
-        np.int8,
-        np.uint8,
-        np.uint32,
-        np.bool_,
-    )
+_INTEGERS = (np.int64, np.int32, np.int16, np.int8, np.uint8, np.uint32)
+_NUMBERS = _addresses((float, int, bool, np.float64, np.float32, *_INTEGERS, np.bool_))
+# The table of CRC-32, from the checksums of single octets
+_REMAINDERS = np.array(
+    [zlib.crc32(bytes([i ^ 0xFF])) ^ 0xFFFFFFFF ^ 0xFFFFFF for i in range(256)], np.uint32
 )
-
-
-def _remainders() -> Any:
-    """The table of CRC-32, computed from the checksums of single octets."""
-    inverse = 0xFFFFFFFF
-    return np.array(
-        [zlib.crc32(bytes([i ^ 0xFF])) ^ inverse ^ (inverse >> 8) for i in range(256)], np.uint32
-    )
-
-
-_REMAINDERS = _remainders()
 
 
 # Compiling the two functions takes a second, so that a process's first examples go through Python instead
@@ -116,8 +95,7 @@ def definitions(kept: list[Any], *functions: tuple[Any, int, int]) -> list[Any]:
         with _lock:  # a finalizer or signal handler that predicts may enter and add definitions
             made = [_definition(*each) for each in functions] if may_read_dicts() else [None]
             kept.append([] if None in made else made)
-    found: list[Any] = kept[0]
-    return found
+    return kept[0]  # type: ignore[no-any-return]
 
 
 def may_read_dicts() -> bool:
@@ -231,16 +209,8 @@ class FastPath:
         }
         entry[0] = tuple(fields.values())
         made.block, made.features, made.entry = block, features, entry
-        made.kept = [
-            features.places,
-            features,
-            vacant.places,
-            vacant.left,
-            features.given_back,
-            features.names_at,
-            entry,
-            block,
-        ]
+        arrays = vacant.places, vacant.left, features.given_back, features.names_at
+        made.kept = [features.places, features, *arrays, entry, block]
         made.score, made.learn = (
             new_function(ctypes.addressof(definition), at, made.kept)
             for definition in c_functions()
@@ -266,15 +236,11 @@ class FastPath:
         names = list(self.features or ())
         numbers = np.array([*map(id, names), *map(id, names), *range(len(names))])
         first, size = lasting_address_of(numbers), 8 * len(names)
-        self.kept.append(numbers)
-        self.kept.append(row)
+        self.kept += [numbers, row]
         entry, self.has_row = self.entry, True
         entry["row"] = address_of(row.addresses)
-        entry["names"], entry["expected"], entry["expected_places"] = (
-            first,
-            first + size,
-            first + 2 * size,
-        )
+        entry["names"], entry["expected"] = first, first + size
+        entry["expected_places"] = first + 2 * size
         if self.features is not None:
             self.features.forget_packer()
         return True

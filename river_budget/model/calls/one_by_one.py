@@ -10,34 +10,24 @@ from typing import Any, ClassVar
 from ...core.block.layout import UNLIMITED
 from ..inputs.features import CHANGED_WHILE_READ, FeatureIndex
 from ..one_writer import Turn
-from .calls import FreeRows, PreparedList, PreparedRow
+from .batch_passes import ManyAtOnce
+from .calls import PreparedList, PreparedRow
 from .fast_path import FastPath, c_functions, no_fast_path
 
 NO_PLACES = itertools.repeat(-1)  # the places of unknown names
 
 
-class OneByOne:
+class OneByOne(ManyAtOnce):
     """Mixin of StreamModel: how it learns and scores one example, whose target has been checked."""
 
-    block: Any
-    features: FeatureIndex
-    free_rows: FreeRows
-    free_lists: FreeRows
+    free_rows: list[PreparedRow]
+    free_lists: list[PreparedList]
     turn: Turn
     fast_path: FastPath
-    takes_lists: bool
     draws_features: ClassVar[bool]
-    scoring_pass: ClassVar[Any]
-    pass_holder: Any
-    add_features: Callable[..., None]
-    run_pass: Callable[..., None]
     _replace_attributes: Callable[..., None]
     _new_row: Callable[[], PreparedRow]
     _new_list: Callable[[dict[Any, Any]], PreparedList]
-
-    @property
-    def n_outputs(self) -> int:
-        raise NotImplementedError
 
     def _learn_fast(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> Any:
         """Learn an example by the fast path; returns the scores before learning, or None if Python has to convert it.
@@ -108,8 +98,7 @@ class OneByOne:
     def _row(self) -> PreparedRow:
         """A prepared call for a whole row."""
         try:  # pop is atomic: no two threads get the same row
-            prepared: PreparedRow = self.free_rows.pop()
-            return prepared
+            return self.free_rows.pop()
         except IndexError:
             return self._new_row()
 
@@ -147,7 +136,7 @@ class OneByOne:
             self.run_pass(*prepared.arrays[2:])
 
     def _free_or_use(
-        self, prepared: PreparedRow | PreparedList, features: FeatureIndex, free: FreeRows
+        self, prepared: PreparedRow | PreparedList, features: FeatureIndex, free: list[Any]
     ) -> None:
         """Keep a used prepared call: for the fast path, else in the list of free calls."""
         fast_path, block = self.fast_path, prepared.arrays[0]
@@ -208,7 +197,7 @@ class OneByOne:
     def _list_for(self, x: dict[Any, Any]) -> PreparedList:
         """A prepared call with room for this example."""
         try:
-            prepared: PreparedList = self.free_lists.pop()
+            prepared = self.free_lists.pop()
             if len(x) <= prepared.room:
                 return prepared
         except IndexError:
@@ -237,10 +226,7 @@ class OneByOne:
             self.features.reject(x)
             return [0.0] * self.n_outputs
         while True:
-            features, free = (
-                self.features,
-                self.free_rows,
-            )  # both are replaced whenever the block is
+            features, free = self.features, self.free_rows  # replaced whenever the block is
             if features.loose:
                 return self._score_list(x)
             try:

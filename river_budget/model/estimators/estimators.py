@@ -5,6 +5,7 @@ A model is a block of memory (core/block/layout.py) and two indexes, of features
 
 from __future__ import annotations
 
+import functools
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,12 +15,11 @@ from ...core.block import blocks
 from ...core.block.codes import Task
 from ...kernels import RBF, Kernel
 from ..base.base import StreamModel
-from ..expansions.averaging import split
-from ..expansions.expansion import BudgetModel
+from ..calls.calls import Rows
+from ..expansions.expansion import BudgetModel, split
 from ..inputs.batches import Batch
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
 from ..one_writer import changes_the_model, looks_at_the_model, takes_a_turn
-from ..protocols import Rows
 
 
 class Classifier(StreamModel, base.MiniBatchClassifier):
@@ -34,7 +34,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         super().__init__(kernel, seed)
         check_classes(classes, self._binary)
         self.classes = classes
-        self.labels = Labels(classes, self._binary)
+        self.labels = Labels(classes or (), self._binary, closed=classes is not None)
 
     @property
     def _multiclass(self) -> bool:
@@ -299,8 +299,15 @@ class BudgetRegressor(BudgetModel, Regressor):
     """The base class of regressors that are kernel expansions."""
 
 
+@functools.lru_cache(64)
+def _numbered(prefix: str, n: int) -> list[str]:
+    return [f"{prefix}_{j}" for j in range(n)]
+
+
 class Transformer(StreamModel, base.MiniBatchTransformer):
     """The base class of transformers, which learn without targets."""
+
+    _prefix: ClassVar[str]  # of the names of the new features
 
     def _count(self, n: int) -> None:
         """Add n to the number of examples learned."""
@@ -310,7 +317,7 @@ class Transformer(StreamModel, base.MiniBatchTransformer):
 
     def _feature_names(self) -> list[str]:
         """The names of the new features."""
-        raise NotImplementedError
+        return _numbered(self._prefix, self.n_outputs)
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
         features = self._score_row(x)

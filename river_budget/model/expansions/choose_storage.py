@@ -18,8 +18,7 @@ import numpy as np
 from ...core.block import blocks, layout
 from ...core.rounds.stream_warnings import MANY_NAMES
 from ..base.base import StreamModel
-from ..calls.calls import FreeRows
-from ..calls.fast_path import FastPath
+from ..base.copying import nothing_prepared
 from ..inputs.batches import Batch
 from ..inputs.features import CHANGED_WHILE_READ, are_plain
 from ..inputs.sparse_examples import (
@@ -27,7 +26,6 @@ from ..inputs.sparse_examples import (
     by_key,
     rearranged,
     set_vectors,
-    slots_for,
     slots_in_use,
     slots_of,
     stored_in,
@@ -38,18 +36,14 @@ NO_PLACES = itertools.repeat(None)  # defaults for dict.pop, as a name may have 
 THIN_RATIO = 32  # lists replace a small table if fewer than one entry in so many is not 0
 THICK_RATIO = 8  # a table replaces lists if more than one entry in so many would not be 0
 LARGE_TABLE = 2**15  # entries of a large table; a new name makes it read all of them
-THIN_RATIO_LARGE, THICK_RATIO_LARGE = (
-    8,
-    3,
-)  # the two ratios for a large table; from 4 on, lists take less memory
+# The two ratios for a large table; from 4 on, lists take less memory
+THIN_RATIO_LARGE, THICK_RATIO_LARGE = 8, 3
 # A table is reconsidered after n_entries / ENTRIES_PER_ARRIVAL further arrivals, or later
 ENTRIES_PER_ARRIVAL = 1024
 ENDLESS_NAMES = 1024  # with so many names, few in each example, a float32 model warns that new ones may never end
 NAMES_PER_ARRIVAL = 8  # lists reconsider a table after n_names / NAMES_PER_ARRIVAL further arrivals without a new name
-FULL_SHARE, NEARLY_EMPTY_SHARE = (
-    0.5,
-    0.1,
-)  # add or free places if names use a larger, or smaller, share of them
+# Add or free places if names use a larger, or smaller, share of them
+FULL_SHARE, NEARLY_EMPTY_SHARE = 0.5, 0.1
 NAMES_PER_UNUSED = 8  # names are given up, all at once, if one in so many is unused
 # Places per name in use: so names are given up rarely, and many are used again before that
 PLACES_PER_NAME = 4
@@ -101,15 +95,8 @@ class StoredVectors(StreamModel):
                 head.alarm |= MANY_NAMES & ~head.said
         elif thin:
             self._store_in_lists(lists)
-            known = self.features.places
-            self._place_names(
-                [
-                    name
-                    for name in {**dict.fromkeys(names), **dict.fromkeys(beside)}
-                    if name not in known
-                ],
-                beside,
-            )
+            together = {**dict.fromkeys(names), **dict.fromkeys(beside)}
+            self._place_names(self.features.unknown(together), beside)
         else:
             self._rebuild(by_key([*self.features, *names]), lists, 0)
 
@@ -140,24 +127,20 @@ class StoredVectors(StreamModel):
         model, n = blocks.views(self.block), len(self.features)
         if self.narrow:
             return THIN_RATIO, layout.UNLIMITED
+        pause = int(model.head.capacity)
         if self.features.loose:
-            return 0, self._reviewed_at + int(model.head.capacity) + n // NAMES_PER_ARRIVAL
-        return THIN_RATIO, self._reviewed_at + int(
-            model.head.capacity
-        ) + model.vectors.size // ENTRIES_PER_ARRIVAL
-
-    def _review_is_due(self) -> bool:
-        """Whether the storage is to be reconsidered now."""
-        return int(blocks.views(self.block).head.arrived) >= self._review_schedule()[1]
+            return 0, self._reviewed_at + pause + n // NAMES_PER_ARRIVAL
+        pause += model.vectors.size // ENTRIES_PER_ARRIVAL
+        return THIN_RATIO, self._reviewed_at + pause
 
     def _begin_review(self) -> bool:
         """Whether the storage is to be reconsidered now; if so, schedule the next time."""
-        due = self._review_is_due()
+        arrived = int(blocks.views(self.block).head.arrived)
+        due = arrived >= self._review_schedule()[1]
         if due:
-            self._reviewed_at = int(blocks.views(self.block).head.arrived)
-        self.fast_path.set_review(
-            self._review_schedule()[1]
-        )  # even if it is not due, as new names move the schedule
+            self._reviewed_at = arrived
+        # even if it is not due, as new names move the schedule
+        self.fast_path.set_review(self._review_schedule()[1])
         return due
 
     def _review_table(self) -> None:
@@ -242,7 +225,7 @@ class StoredVectors(StreamModel):
         width = max(len(used), 1)
         self.features.rename(by_key(used))
         self.features.loosen(width)
-        slots = slots_for(int(SPARE_NODES * numbers / len(lists)))
+        slots = 1 + int(SPARE_NODES * numbers / len(lists))
         self.create_block(len(names), width=width, slots=slots)
         blocks.views(self.block).head.fresh = 1
         self.write_keys(self.features.places)
@@ -332,29 +315,22 @@ class StoredVectors(StreamModel):
         features, model = self.features, blocks.views(self.block)
         empty = model.columns["count"] == 0
         width, unused = int(model.head.width), len(features) - np.count_nonzero(~empty)
-        if (
-            NAMES_PER_UNUSED * unused > len(features)
-            or len(features) + needed <= FULL_SHARE * width
-        ):
+        fits = len(features) + needed <= FULL_SHARE * width
+        if fits or NAMES_PER_UNUSED * unused > len(features):
             features.forget(empty, beside)
             self.fast_path.update_places()
         wanted = len(features) + needed
         if wanted > FULL_SHARE * width:
             self._widen(PLACES_PER_NAME * wanted)
         elif wanted < NEARLY_EMPTY_SHARE * width:
-            lists = stored_in(self.block)
-            names = by_key(features)
-            self._rebuild(
-                names, lists, slots_of(lists, SPARE_NODES), PLACES_PER_NAME * wanted - len(names)
-            )
+            lists, names = stored_in(self.block), by_key(features)
+            room = PLACES_PER_NAME * wanted - len(names)
+            self._rebuild(names, lists, slots_of(lists, SPARE_NODES), room)
 
     def _widen(self, width: int) -> None:
         """Resize the tables for so many names. Known names keep their places."""
         block, features = blocks.resized(self.block, width=width), self.features.widened(width)
-        rows, lists = FreeRows(), FreeRows()
-        self._replace_attributes(
-            block=block, features=features, fast_path=FastPath(), free_rows=rows, free_lists=lists
-        )
+        self._replace_attributes(block=block, features=features, **nothing_prepared())
 
     def add_slots(self) -> bool:
         head = blocks.views(self.block).head

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.examples.finite import first_bad_row
-from .example_forms import is_missing, number
+from ...parameters import is_missing, number
 from .features import FeatureIndex
 from .frames import NUMBER_KINDS, Frame
 from .sparse_examples import Lists
@@ -38,9 +38,8 @@ class Batch:
     that numbers are finite, as reading a large matrix twice takes long.
     """
 
-    lists: Lists | None = (
-        None  # the examples, with columns as places, if they come as a sparse matrix
-    )
+    # the examples, with columns as places, if they come as a sparse matrix
+    lists: Lists | None = None
     given: Any = None  # else the matrix
     predicted, checked = False, True
 
@@ -58,7 +57,7 @@ class Batch:
                 raise ValueError(f"an array of examples must have 2 dimensions, not {X.ndim}")
             self.names: list[Any] = list(range(X.shape[1]))
             self.given = _numbers(X, predicted)
-        elif is_sparse(X):
+        elif hasattr(X, "tocsr") and getattr(X, "ndim", 2) == 2:  # of scipy, if it is installed
             self._read_sparse(X, predicted)
         else:
             self.frame = Frame(X)
@@ -153,10 +152,8 @@ class Batch:
 
     @property
     def _is_long(self) -> bool:
-        return (
-            self.lists is not None
-            and len(self.names) <= self.lists.starts[-1] - self.lists.starts[0]
-        )
+        lists = self.lists
+        return lists is not None and len(self.names) <= lists.starts[-1] - lists.starts[0]
 
     @functools.cached_property
     def _columns_in_use(self) -> Any:
@@ -209,11 +206,8 @@ class Batch:
     def examples(self, features: FeatureIndex) -> Any:
         """The batch as rows of all known features; or as lists, if these are shorter or names are unknown."""
         whole = self.lists is None and not features.loose
-        if (
-            whole
-            and len(features) <= FEW_COLUMNS * len(self.names)
-            and set(self.names) <= features.places.keys()
-        ):
+        few = len(features) <= FEW_COLUMNS * len(self.names)
+        if whole and few and set(self.names) <= features.places.keys():
             return self.rows(features)
         lists = self._scaled_lists(features)
         n = len(self.names)
@@ -270,11 +264,6 @@ class Batch:
     def table(self, columns: dict[Any, Any]) -> Any:
         """Named columns in the user's kind of container: a frame of the same library, or a dict of arrays."""
         return columns if self.frame is None else self.frame.table(columns)
-
-
-def is_sparse(X: Any) -> bool:
-    """Whether this is a sparse matrix or array of scipy, which need not be installed."""
-    return hasattr(X, "tocsr") and getattr(X, "ndim", 2) == 2
 
 
 def _check_places(X: Any) -> None:

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from .example_forms import check_example, is_missing, number
-from .sparse_examples import Lists, by_key, key_and_tie
+from ...parameters import check_example, is_missing, number
+from .sparse_examples import Lists, key_and_tie
 
 PLAIN_KINDS = frozenset({str, int})
 CHANGED_WHILE_READ = "the example was changed while the model read it"
@@ -39,11 +39,6 @@ def are_plain(names: Iterable[Any]) -> bool:
         or (type(name) is tuple and all(type(part) in PLAIN_KINDS for part in name))
         for name in names
     )
-
-
-def _few(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
-    """operator.itemgetter for at most one name that returns a tuple, as for several names."""
-    return lambda x: tuple(x[name] for name in names)
 
 
 class Vacant:
@@ -133,7 +128,9 @@ class FeatureIndex:
         names = list(self.places)
         n = len(names)
         pack_into = struct.Struct(f"{n}d").pack_into
-        get: Callable[[Any], Sequence[Any]] = operator.itemgetter(*names) if n > 1 else _few(names)
+        get: Callable[[Any], Sequence[Any]]
+        # itemgetter of one name returns no tuple
+        get = operator.itemgetter(*names) if n > 1 else lambda x: tuple(x[name] for name in names)
         scaled = self._scaled_places()
 
         def pack(x: dict[Any, Any], values: Any) -> bool:
@@ -370,10 +367,6 @@ class FeatureIndex:
         for i in np.flatnonzero(places < 0).tolist():
             keys[i], ties[i] = key_and_tie(names[i])
         return places, keys, ties
-
-    def ordered(self, names: Iterable[Any]) -> list[Any]:
-        """The known names and these, in the order of summation."""
-        return by_key({**dict.fromkeys(self.places), **dict.fromkeys(names)})
 
 
 class Nameless(FeatureIndex):

@@ -25,11 +25,6 @@ TEXT_MODULUS, NUMBER_MODULUS = 1973272913, 2**31 - 1
 TEXT, TUPLE, OTHER = b"\1", b"\2", b"\3"  # first octet of a tie: the kind of name
 
 
-def key_of(name: Any) -> float:
-    """The sort key of a name: a number itself, for other names their CRC-32."""
-    return key_and_tie(name)[0]
-
-
 def key_and_tie(name: Any) -> tuple[float, int]:
     """(sort key, tie) of a name, which determine its place in the order of summation."""
     if type(name) is str:
@@ -320,18 +315,13 @@ def _order_of(places: Any) -> Any:
     return keys & (2**32 - 1)
 
 
-def slots_for(numbers: int) -> int:
-    """The number of nodes for this number of entries of different features: one more, as node 0 means none."""
-    return numbers + 1
-
-
 def slots_of(lists: Lists, spare: float = 1.0) -> int:
-    """The nodes needed for these vectors, times `spare`."""
+    """The nodes needed for these vectors, times `spare`, and node 0, which means none."""
     _, lengths = _counted(lists.places)
-    return slots_for(int(spare * _pieces_for(lengths)[1].sum()))
+    return 1 + int(spare * _pieces_for(lengths)[1].sum())
 
 
 def slots_in_use(block: Any) -> int:
     """The least number of nodes for the vectors of a block."""
     counts = blocks.views(block).columns["count"]
-    return slots_for(int(_pieces_for(counts[counts > 0])[1].sum()))
+    return 1 + int(_pieces_for(counts[counts > 0])[1].sum())

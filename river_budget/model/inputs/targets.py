@@ -6,6 +6,7 @@ import functools
 import math
 import numbers
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,7 @@ def plain(label: Any) -> Any:
 
 def array_of(labels: list[Any]) -> Any:
     """An array of labels: of a specific type if numpy returns them unchanged, else of objects."""
-    if len({type(label) for label in labels}) == 1 and isinstance(
-        labels[0], (bool, int, float, str)
-    ):
+    if len(set(map(type, labels))) == 1 and isinstance(labels[0], (bool, int, float, str)):
         array = np.array(labels)
         if array.tolist() == labels:
             return array
@@ -61,13 +60,9 @@ class Labels:
     `classes`, no others are allowed (closed). A `binary` model refuses a third class.
     """
 
-    def __init__(self, classes: tuple[Any, ...] | None = None, binary: bool = False):
-        self.closed = classes is not None
-        self.binary = binary
-        self.known: list[Any] = [] if classes is None else [plain(label) for label in classes]
-        self._encode()
-
-    def _encode(self) -> None:
+    def __init__(self, known: Iterable[Any] = (), binary: bool = False, closed: bool = False):
+        self.closed, self.binary = closed, binary
+        self.known = [plain(label) for label in known]
         if len(self.known) <= 2:
             self.codes = dict(zip(self.known, (-1.0, 1.0), strict=False))
         else:
@@ -77,13 +72,8 @@ class Labels:
     def __deepcopy__(self, memo: Any) -> Labels:
         return self
 
-    def __getstate__(self) -> Any:
-        return self.closed, self.known, self.binary
-
-    def __setstate__(self, state: Any) -> None:
-        self.closed, known, self.binary = state
-        self.known = list(known)
-        self._encode()
+    def __reduce__(self) -> Any:
+        return Labels, (self.known, self.binary, self.closed)
 
     @property
     def outputs(self) -> int:
@@ -134,7 +124,7 @@ class Labels:
         """
         if not self.closed and len(known) == 2 and known[0] is False and known[1] is True:
             return _of_booleans(self.binary)
-        return _labels(self.closed, known, self.binary)
+        return Labels(known, self.binary, self.closed)
 
     # scores -> labels
 
@@ -145,10 +135,10 @@ class Labels:
             return known[scores[0] >= 0.0]
         if len(known) > 2:
             try:
-                return self.known[scores.index(max(scores))]
+                return known[scores.index(max(scores))]
             except IndexError:  # another thread has added a label, so there are more scores
-                return self.label(scores[: len(self.known)])
-        return self.known[0] if self.known else self._unlearned
+                return self.label(scores[: len(known)])
+        return known[0] if known else self._unlearned
 
     @property
     def _unlearned(self) -> Any:
@@ -207,9 +197,8 @@ class Labels:
             shares = powers / powers.sum(axis=-1, keepdims=True)
             return {label: shares[..., column] for column, label in enumerate(names)}
         if len(self.known) > 1:
-            p = 0.5 + 0.5 * np.tanh(
-                0.5 * slope * scores[..., 0]
-            )  # the logistic function, without overflow
+            # the logistic function, without overflow
+            p = 0.5 + 0.5 * np.tanh(0.5 * slope * scores[..., 0])
             return dict(zip(self.known, (1.0 - p, p), strict=False))
         ones = np.ones(scores.shape[:-1])[()]
         if self.known:
@@ -223,15 +212,9 @@ class Labels:
         return float(scores[0])
 
 
-def _labels(closed: bool, known: list[Any], binary: bool) -> Labels:
-    labels = object.__new__(Labels)
-    labels.__setstate__((closed, known, binary))
-    return labels
-
-
 @functools.cache
 def _of_booleans(binary: bool) -> Labels:
-    return _labels(False, [False, True], binary)
+    return Labels([False, True], binary)
 
 
 class Targets:

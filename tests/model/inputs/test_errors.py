@@ -45,14 +45,10 @@ NO_NUMBERS = [
 NO_LABELS = [None, math.nan, np.float64("nan"), [1], {"a": 1}, np.array([1, 2]), *PANDAS]
 BAD_WEIGHTS = [-1.0, -1e-300, math.nan, math.inf, None, "a", [1.0], 1j, 10**400]
 
-BEHIND_ONE = (
-    "learn_one",
-    "predict_then_learn_one",
-    "predict_one",
-    "predict_proba_one",
-    "decision_function_one",
-)
-BEHIND_MANY = ("learn_many", "predict_then_learn_many", "predict_many", "predict_proba_many")
+BATCHES = ("learn_many", "predict_then_learn_many")
+BEHIND_ONE = ("learn_one", "predict_then_learn_one", "predict_one", "predict_proba_one")
+BEHIND_ONE += ("decision_function_one",)
+BEHIND_MANY = (*BATCHES, "predict_many", "predict_proba_many")
 
 
 def short(value):
@@ -86,8 +82,11 @@ def call(model, method, x, y, **further):
     getattr(model, method)(x, **further)
 
 
-def methods_of(model, names):
-    return [name for name in names if hasattr(model, name)]
+def methods_of(model, names, value="none that is missing"):
+    """Those of a model; only those that learn refuse what is missing."""
+    found = [name for name in names if hasattr(model, name)]
+    missing = repr(value) in map(repr, MISSING)
+    return [name for name in found if "learn" in name] if missing else found
 
 
 # features
@@ -98,9 +97,7 @@ def test_a_feature_that_is_no_finite_number_is_refused(value):
     for model, y in states(EACH):
         for name in ("f0", "unknown"):
             x = {"f0": 1.0, "f1": 0.5} | {name: value}
-            for method in methods_of(model, BEHIND_ONE):
-                if "learn" not in method and repr(value) in map(repr, MISSING):
-                    continue
+            for method in methods_of(model, BEHIND_ONE, value):
                 with refused(model, repr(name), "finite number", repr(value)):
                     call(model, method, x, y)
 
@@ -124,9 +121,7 @@ def test_a_value_in_a_frame_that_is_no_finite_number_is_refused(value):
     bad = pd.Series([0.5, value, 0.5], dtype=object)
     X = pd.DataFrame({"f0": [1.0, 2.0, 3.0], "bad": bad})
     for model, y in states(EACH):
-        for method in methods_of(model, BEHIND_MANY):
-            if "learn" not in method and repr(value) in map(repr, MISSING):
-                continue
+        for method in methods_of(model, BEHIND_MANY, value):
             with refused(model, "'bad'", "finite number"):
                 call(model, method, X, [y] * 3)
 
@@ -136,9 +131,7 @@ def test_a_value_in_a_frame_that_is_no_finite_number_is_refused(value):
 def test_a_value_in_an_array_that_is_no_finite_number_is_refused(value, kind):
     X = np.array([[0.0, 1.0], [0.0, value]], kind)
     for model, y in states(EACH):
-        for method in methods_of(model, BEHIND_MANY):
-            if "learn" not in method and repr(value) in map(repr, MISSING):
-                continue
+        for method in methods_of(model, BEHIND_MANY, value):
             with refused(model, "number"):
                 call(model, method, X, [y] * 2)
 
@@ -157,7 +150,7 @@ def test_a_large_batch_is_learned_as_a_whole_or_not_at_all(model, monkeypatch):
         for place, value in ((0, math.nan), (50, math.inf), (89, -math.inf)):
             spoilt = rows.copy()
             spoilt[place, last] = value
-            for method in methods_of(state, ("learn_many", "predict_then_learn_many")):
+            for method in methods_of(state, BATCHES):
                 with refused(state, f"feature {last} ", repr(value)):
                     call(state, method, spoilt, targets)
 
@@ -210,17 +203,21 @@ def test_behind_a_scaler_that_gives_nan_for_what_it_has_not_learned(scaler):
             model.learn_one(x, y)
 
 
-@pytest.mark.parametrize("kind", ["complex128", "datetime64[D]", "timedelta64[D]", "U5"])
-def test_an_array_of_something_else_than_numbers_is_refused(kind):
-    model, X = learned(rb.BSGDClassifier(5)), np.zeros((2, 2)).astype(kind)
+KINDS = ("complex128", "datetime64[D]", "timedelta64[D]", "U5")
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        *(np.zeros((2, 2)).astype(kind) for kind in KINDS),
+        np.ma.array([[1.0, 2.0], [0.0, 0.0]], mask=[[False, True], [False, False]]),
+    ],
+    ids=[*KINDS, "masked"],
+)
+def test_an_array_of_something_else_than_numbers_is_refused(X):
+    model = learned(rb.BSGDClassifier(5))
     with refused(model, "number"):
         model.learn_many(X, ["blue", "amber"])
-
-
-def test_a_masked_value_is_refused():
-    model = learned(rb.BSGDRegressor(5))
-    with refused(model, "number"):
-        model.learn_many(np.ma.array([[1.0, 2.0]], mask=[[False, True]]), [1.0])
 
 
 @pytest.mark.parametrize("shape", [(3,), (3, 1, 1), ()])
@@ -244,7 +241,7 @@ def test_a_target_that_is_no_finite_number_or_no_label_is_refused(models, needed
     for model, y in states(one_of_each(models)):
         with refused(model, "target", needed, repr(value)):
             model.learn_one(x, value)
-        for method in ("learn_many", "predict_then_learn_many"):
+        for method in BATCHES:
             with refused(model, "target", needed):
                 call(model, method, pd.DataFrame([x, x]), [y, value])
 
@@ -258,25 +255,17 @@ def test_a_label_outside_classes_is_refused(classes, value):
     for state in (fresh, model):
         with refused(state, "target", repr(value)):
             state.learn_one(x, value)
-        for method in ("learn_many", "predict_then_learn_many"):
+        for method in BATCHES:
             with refused(state, "target", repr(value)):
                 call(state, method, pd.DataFrame([x, x]), [classes[0], value])
 
 
-@pytest.mark.parametrize("targets", [[], [1], [1] * 4, np.ones((1, 3))], ids=short)
-def test_a_wrong_number_of_targets_is_refused(targets):
+@pytest.mark.parametrize("targets", [[], [1], [1] * 4, np.ones((1, 3)), np.ones((3, 1))], ids=short)
+def test_a_wrong_number_of_targets_or_a_matrix_of_them_is_refused(targets):
     for model, _ in states(EACH):
-        for method in ("learn_many", "predict_then_learn_many"):
+        for method in BATCHES:
             with refused(model, "targets"):
                 call(model, method, np.zeros((3, 2)), targets)
-
-
-@pytest.mark.parametrize("estimator", [rb.BSGDClassifier, rb.BSGDRegressor])
-def test_targets_in_a_matrix_are_refused(estimator):
-    model = estimator(5)
-    for method in ("learn_many", "predict_then_learn_many"):
-        with refused(model, "target"):
-            call(model, method, np.zeros((3, 2)), np.ones((3, 1)))
 
 
 # weights
@@ -284,27 +273,18 @@ def test_targets_in_a_matrix_are_refused(estimator):
 
 @pytest.mark.parametrize("w", BAD_WEIGHTS, ids=short)
 def test_a_weight_that_is_negative_or_not_finite_is_refused(w):
+    """Of an example, in a column, or of a batch."""
+    column = [1.0, w]
+    columns = column, np.array(column, object), pd.Series(column, dtype=object)
     for model, y in states(EACH):
         for x in ({"f0": 1.0}, {"f0": 1.0, "unknown": 2.0}):
-            with refused(model, "w must be"):
-                model.learn_one(x, y, w=w)
-
-
-@pytest.mark.parametrize("w", BAD_WEIGHTS, ids=short)
-def test_a_weight_in_a_column_that_is_negative_or_not_finite_is_refused(w):
-    column = [1.0, w]
-    for model, y in states(EACH):
-        for weights in (column, np.array(column, object), pd.Series(column, dtype=object)):
-            with refused(model, "w must be"):
-                model.learn_many(np.zeros((2, 2)), [y, y], w=weights)
-
-
-@pytest.mark.parametrize("w", [-1.0, math.nan, math.inf, None, "a", 1j, 10**400], ids=short)
-def test_a_weight_of_a_batch_that_is_negative_or_not_finite_is_refused(w):
-    for model, y in states(EACH):
-        for method in ("learn_many", "predict_then_learn_many"):
-            with refused(model, "w must be"):
-                call(model, method, np.zeros((2, 2)), [y, y], w=w)
+            for method in BEHIND_ONE[:2]:
+                with refused(model, "w must be"):
+                    call(model, method, x, y, w=w)
+        for weights in columns if isinstance(w, list) else (*columns, w):
+            for method in BATCHES:
+                with refused(model, "w must be"):
+                    call(model, method, np.zeros((2, 2)), [y, y], w=weights)
 
 
 def test_a_bad_weight_does_not_make_a_label_known():

@@ -19,6 +19,7 @@ from models import (
     one_of_each,
     same,
     two_classes_only,
+    variant,
 )
 from optional import given, settings, st
 from optional import pandas as pd
@@ -92,12 +93,22 @@ def targets_for(model, n=N, seed=0):
 
 
 def progressive(model, stream):
-    """The prediction of each example before it is learned."""
+    """The prediction of each example, which may have a weight, before it is learned."""
     predictions = []
-    for x, y in stream:
+    for x, y, *w in stream:
         predictions.append(model.predict_one(x))
-        model.learn_one(x, y)
+        model.learn_one(x, y, *w)
     return predictions
+
+
+def assert_loop(model, stream, X, y, *w):
+    """The batch is learned, and predicted before it is, as the stream is in a loop."""
+    one, many, stream = model.clone(), model.clone(), list(stream)
+    expected = progressive(one, stream)
+    found = values_of(many.predict_then_learn_many(X, y, *w))
+    assert found == expected
+    assert list(map(type, found)) == list(map(type, expected))
+    assert same(one, many, [example[:2] for example in stream])
 
 
 # a loop of learn_one
@@ -125,22 +136,15 @@ def test_predict_then_learn_many_is_progressive_validation(model, cuts):
 @pytest.mark.parametrize("model", TWO)
 def test_every_kind_of_frame_is_a_loop_of_learn_one(model, backend):
     X, y = rows(), targets_for(model)
-    one, many = model.clone(), model.clone()
-    stream = list(zip(examples(X), y, strict=True))
-    expected = progressive(one, stream)
-    found = many.predict_then_learn_many(frame(backend, columns(X)), series(backend, y))
-    assert values_of(found) == expected
-    assert same(one, many, stream)
+    stream = zip(examples(X), y, strict=True)
+    assert_loop(model, stream, frame(backend, columns(X)), series(backend, y))
 
 
 @pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_an_array_is_a_loop_of_learn_one_over_numbered_features(model):
-    model = model.clone()
-    one, X, y = copy.deepcopy(model), rows(), targets_for(model)
-    stream = list(zip(examples(X, range(len(NAMES))), y, strict=True))
-    expected = progressive(one, stream)
-    assert model.predict_then_learn_many(X, y).tolist() == expected
-    assert same(model, one, stream)
+    X, y = rows(), targets_for(model)
+    model = variant(model, seed=1)
+    assert_loop(model, zip(examples(X, range(len(NAMES))), y, strict=True), X, y)
 
 
 @pytest.mark.parametrize("backend", [*BACKENDS, "array"])
@@ -241,38 +245,30 @@ def test_probabilities_of_a_fresh_model_keep_the_index():
     ],
 )
 def test_columns_of_all_kinds_of_numbers_are_learned(backend, column, kind):
-    X = frame(backend, {"a": [0.1, 0.2, 0.3], "b": column})
+    a, ones = [0.1, 0.2, 0.3], [1.0, 1.0, 1.0]
+    X = frame(backend, {"a": a, "b": column})
     if kind and backend == "pandas":
         X["b"] = X["b"].astype(kind)
         column = X["b"].tolist()
     elif kind == "object":
-        X = frame("polars", {"a": [0.1, 0.2, 0.3]}).with_columns(pl.Series("b", column, pl.Object))
-    one, many = A_REGRESSOR.clone(), A_REGRESSOR.clone()
-    for a, b in zip([0.1, 0.2, 0.3], column, strict=True):
-        one.learn_one({"a": a, "b": b}, 1.0)
-    many.learn_many(X, [1.0, 1.0, 1.0])
-    assert content(one) == content(many)
+        X = frame("polars", {"a": a}).with_columns(pl.Series("b", column, pl.Object))
+    stream = [({"a": x, "b": b}, 1.0) for x, b in zip(a, column, strict=True)]
+    assert_loop(A_REGRESSOR, stream, X, ones)
 
 
 @pytest.mark.parametrize("kind", ["Float64", "Int64", "boolean", "float64[pyarrow]", "category"])
 def test_extension_columns_of_pandas_are_learned(kind):
     X = pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": pd.Series([1, 0, 1]).astype(kind)})
-    one, many = A_REGRESSOR.clone(), A_REGRESSOR.clone()
-    learn(one, [({"a": a, "b": b}, 1.0) for a, b in ((0.1, 1.0), (0.2, 0.0), (0.3, 1.0))])
-    many.learn_many(X, [1.0, 1.0, 1.0])
-    assert content(one) == content(many)
+    stream = [({"a": a, "b": b}, 1.0) for a, b in ((0.1, 1.0), (0.2, 0.0), (0.3, 1.0))]
+    assert_loop(A_REGRESSOR, stream, X, [1.0, 1.0, 1.0])
 
 
 @pytest.mark.parametrize("kind", [None, object])
 @pytest.mark.parametrize("names", [[0, 1, 2, 3], ["a", 1, None, 2.5], [("a", 1), ("a", 2), "b", 1]])
 def test_columns_of_pandas_may_have_any_names(kind, names):
     X, y = rows(), targets_for(A_REGRESSOR)
-    one, many = A_REGRESSOR.clone(), A_REGRESSOR.clone()
-    learn(one, list(zip(examples(X, names), y, strict=True)))
-    many.learn_many(
-        pd.DataFrame(dict(enumerate(X.T))).astype(kind or float).set_axis(names, axis=1), y
-    )
-    assert content(one) == content(many)
+    batch = pd.DataFrame(dict(enumerate(X.T))).astype(kind or float).set_axis(names, axis=1)
+    assert_loop(A_REGRESSOR, zip(examples(X, names), y, strict=True), batch, y)
 
 
 # pandas' own frames and series do not go through narwhals; those of subclasses do
@@ -444,12 +440,8 @@ def test_labels_may_be_of_any_type_and_appear_in_the_middle(labels, backend):
     names = range(len(NAMES)) if backend == "array" else NAMES
     X = rows(len(labels))
     batch = X if backend == "array" else frame(backend.replace("list", "pandas"), columns(X))
-    one, many = rb.BSGDClassifier(4, seed=1), rb.BSGDClassifier(4, seed=1)
-    expected = progressive(one, list(zip(examples(X, names), labels, strict=True)))
-    found = values_of(many.predict_then_learn_many(batch, column_of(backend, labels)))
-    assert found == expected
-    assert list(map(type, found)) == list(map(type, expected))
-    assert content(one) == content(many)
+    stream = zip(examples(X, names), labels, strict=True)
+    assert_loop(rb.BSGDClassifier(4, seed=1), stream, batch, column_of(backend, labels))
 
 
 def column_of(backend, values):
@@ -473,42 +465,32 @@ def test_a_boolean_column_makes_both_labels_known_at_once(backend):
 
 @pytest.mark.parametrize("classes", [("a", "b"), ("b", "a", "c")])
 def test_classes_are_known_before_the_first_batch(classes):
-    X = rows(6)
-    one, many = rb.BSGDClassifier(4, classes=classes), rb.BSGDClassifier(4, classes=classes)
-    y = ["a", "b", "a", "b", "b", "a"]
-    expected = progressive(one, list(zip(examples(X), y, strict=True)))
-    found = many.predict_then_learn_many(frame("polars", columns(X)), series("polars", y))
-    assert values_of(found) == expected
+    X, y = rows(6), ["a", "b", "a", "b", "b", "a"]
+    stream = zip(examples(X), y, strict=True)
+    model = rb.BSGDClassifier(4, classes=classes)
+    assert_loop(model, stream, frame("polars", columns(X)), series("polars", y))
 
 
-@pytest.mark.parametrize("kind", ["category", "string", "object", "Int64"])
-def test_extension_columns_of_pandas_hold_labels(kind):
+@pytest.mark.parametrize("kind", ["category", "string", "object", "Int64", "datetime64[D]"])
+def test_extension_columns_of_pandas_and_dates_hold_labels(kind):
     labels = [1, 2, 1, 3] * 3 if kind == "Int64" else ["x", "y", "x", "z"] * 3
-    X, y = rows(12), pd.Series(labels, dtype=kind)
+    if kind == "datetime64[D]":
+        labels = column = np.array(["2024-01-01", "2024-01-02"] * 6, kind)
+    else:
+        column = pd.Series(labels, dtype=kind)
+    X = rows(12)
     one, many = rb.BSGDClassifier(4, seed=1), rb.BSGDClassifier(4, seed=1)
     learn(one, list(zip(examples(X), labels, strict=True)))
-    many.learn_many(pd.DataFrame(X, columns=NAMES), y)
-    assert content(one) == content(many)
-
-
-def test_dates_are_labels():
-    labels = np.array(["2024-01-01", "2024-01-02"] * 3, "datetime64[D]")
-    one, many = rb.BSGDClassifier(4, seed=1), rb.BSGDClassifier(4, seed=1)
-    for x, label in zip(examples(rows(6)), labels, strict=True):
-        one.learn_one(x, label)
-    many.learn_many(pd.DataFrame(rows(6), columns=NAMES), labels)
+    many.learn_many(pd.DataFrame(X, columns=NAMES), column)
     assert content(one) == content(many)
 
 
 @pytest.mark.parametrize("kind", ["float64", "float32", "int64", "bool", "object"])
 def test_targets_of_a_regressor_may_be_any_numbers(kind):
     y = np.array([0, 1, 1, 0, 1, 0]).astype(kind)
-    one, many = rb.BSGDRegressor(4), rb.BSGDRegressor(4)
-    learn(one, list(zip(examples(rows(6)), y.astype(float).tolist(), strict=True)))
+    stream = list(zip(examples(rows(6)), y.astype(float).tolist(), strict=True))
     for X in (pd.DataFrame(rows(6), columns=NAMES), frame("polars", columns(rows(6)))):
-        many = rb.BSGDRegressor(4)
-        many.learn_many(X, y)
-        assert content(one) == content(many)
+        assert_loop(rb.BSGDRegressor(4), stream, X, y)
 
 
 # weights
@@ -518,26 +500,21 @@ def test_targets_of_a_regressor_may_be_any_numbers(kind):
 @pytest.mark.parametrize("form", [*BACKENDS, "list", "array", "float32", "integers"])
 def test_a_column_of_weights_is_a_loop_of_learn_one(model, form):
     weights = np.random.default_rng(1).integers(0, 3, N) * 0.5
-    one, many, X, y = model.clone(), model.clone(), rows(), targets_for(model)
+    X, y = rows(), targets_for(model)
     if form == "integers":
         weights = np.ceil(weights).astype(int)
-    for x, target, w in zip(examples(X), y, weights.tolist(), strict=True):
-        one.learn_one(x, target, w)
     column = {"list": list(weights), "float32": weights.astype(np.float32)}.get(form, weights)
     column = series(form, weights.tolist()) if form in BACKENDS else column
-    many.learn_many(pd.DataFrame(X, columns=NAMES), y, column)
-    assert same(one, many, list(zip(examples(X), y, strict=True)))
+    stream = zip(examples(X), y, weights.tolist(), strict=True)
+    assert_loop(model, stream, pd.DataFrame(X, columns=NAMES), y, column)
 
 
 @pytest.mark.parametrize("model", TWO)
 @pytest.mark.parametrize("w", [0, 2, 0.5, True, np.float64(0.5), np.float32(0.5), np.int64(2)])
 def test_one_weight_counts_for_all_examples(model, w):
-    one, many, X, y = model.clone(), model.clone(), rows(), targets_for(model)
-    stream = list(zip(examples(X), y, strict=True))
-    for x, target in stream:
-        one.learn_one(x, target, w=w)
-    many.predict_then_learn_many(pd.DataFrame(X, columns=NAMES), y, w=w)
-    assert same(one, many, stream)
+    X, y = rows(), targets_for(model)
+    stream = zip(examples(X), y, [w] * N, strict=True)
+    assert_loop(model, stream, pd.DataFrame(X, columns=NAMES), y, w)
 
 
 # arrays

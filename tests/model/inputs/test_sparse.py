@@ -68,34 +68,28 @@ def lists_of(model):
     return int(views(model.block).head.slots) > 0
 
 
+def set_limits(patch, **limits):
+    for name, value in limits.items():
+        patch.setattr(choose_storage, name, value)
+
+
 @pytest.fixture
 def thin(monkeypatch):
     """Models keep lists as soon as they may."""
-    monkeypatch.setattr(choose_storage, "THIN_RATIO", 3)
-    monkeypatch.setattr(choose_storage, "THIN_RATIO_LARGE", 3)
-    monkeypatch.setattr(choose_storage, "PLACES_PER_NAME", 2)
+    set_limits(monkeypatch, THIN_RATIO=3, THIN_RATIO_LARGE=3, PLACES_PER_NAME=2)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("whole", [False, True])
-def test_names_that_come_and_go_change_no_score(kind, whole, monkeypatch):
+def test_names_that_come_and_go_change_no_score(kind, whole, monkeypatch, thin):
     """To the last bit, and whatever the order of the dicts."""
     stream = list(documents(220, whole=whole))
-    model = KINDS[kind]()
+    model, other = KINDS[kind](), KINDS[kind]()
     with monkeypatch.context() as patch:
-        for name in ("THIN_RATIO", "THIN_RATIO_LARGE"):
-            patch.setattr(choose_storage, name, 1e9)
+        set_limits(patch, THIN_RATIO=1e9, THIN_RATIO_LARGE=1e9)
         expected = run(model, stream)
         assert not lists_of(model)
-    for name, value in (
-        ("THIN_RATIO", 3),
-        ("THIN_RATIO_LARGE", 3),
-        ("THICK_RATIO_LARGE", 2),
-        ("THICK_RATIO", 2),
-        ("PLACES_PER_NAME", 2),
-    ):
-        monkeypatch.setattr(choose_storage, name, value)
-    other = KINDS[kind]()
+    set_limits(monkeypatch, THICK_RATIO=2, THICK_RATIO_LARGE=2)
     assert run(other, stream, shuffled=True) == expected
     assert lists_of(other)
     assert other.support_vectors() == model.support_vectors()
@@ -109,27 +103,23 @@ def test_models_with_lists_go_on_exactly(kind, thin, tmp_path):
     run(model, STREAM[:120])
     assert lists_of(model)
     rb.save(model, tmp_path / "model.rb")
-    others = [
-        pickle.loads(pickle.dumps(model)),
-        copy.deepcopy(model),
-        rb.load(tmp_path / "model.rb"),
-    ]
+    loaded = rb.load(tmp_path / "model.rb")
+    others = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model), loaded]
     names = {name for vector in model.support_vectors() for name in vector["features"]}
-    assert set(others[2].features) == names
+    assert set(loaded.features) == names
     expected = run(model, STREAM[120:])
     for other in others:
         assert run(other, STREAM[120:]) == expected
 
 
 def test_a_file_of_lists_holds_what_is_there(thin, tmp_path):
-    model = rb.RBPClassifier(12, K, seed=1)
+    model, (early, late) = rb.RBPClassifier(12, K, seed=1), (tmp_path / "early", tmp_path / "late")
     run(model, documents(150))
-    early = tmp_path / "early.rb", tmp_path / "late.rb"
-    rb.save(model, early[0])
+    rb.save(model, early)
     run(model, documents(300, seed=1, drift=5.0))
-    rb.save(model, early[1])
-    assert early[1].stat().st_size < 1.3 * early[0].stat().st_size
-    only = rb.load(early[1], predict_only=True)
+    rb.save(model, late)
+    assert late.stat().st_size < 1.3 * early.stat().st_size
+    only = rb.load(late, predict_only=True)
     x = STREAM[0][0]
     assert only.decision_function_one(x) == model.decision_function_one(x)
 
@@ -234,11 +224,8 @@ def test_lists_that_become_long_become_a_table(thin):
     model, rng = rb.RBPClassifier(12, K, seed=1), np.random.default_rng(0)
     run(model, STREAM[:120])
     assert lists_of(model)
-    names = list(model.features)[:40]
-    stream = [
-        (dict(zip(names, rng.normal(size=40).tolist(), strict=True)), bool(t % 2))
-        for t in range(240)
-    ]
+    names, rows = list(model.features)[:40], rng.normal(size=(240, 40)).tolist()
+    stream = [(dict(zip(names, row, strict=True)), t % 2 == 1) for t, row in enumerate(rows)]
     with_lists = copy.deepcopy(model)
     expected = run(model, stream)
     assert not lists_of(model)
@@ -367,8 +354,7 @@ def test_columns_that_grow_and_shrink_share_their_memory(thin):
 
 def test_what_merged_vectors_leave_is_enough_for_their_combination(monkeypatch):
     """Where no node is left, it takes parts of their pieces."""
-    monkeypatch.setattr(choose_storage, "THIN_RATIO", 0)
-    monkeypatch.setattr(choose_storage, "THICK_RATIO", 0)
+    set_limits(monkeypatch, THIN_RATIO=0, THICK_RATIO=0)
     model = rb.BSGDClassifier(3, K, rb.maintenance.Merge(3), seed=1)
     for words in ("a", "pqr", "pqs"):
         model.learn_one(dict.fromkeys(words, 1.0), words == "a")
@@ -500,11 +486,9 @@ def test_room_for_names_of_waves_doubles_as_they_come(monkeypatch):
 def test_a_sparse_matrix_through_waves():
     X, y = table()
     dense, model = rb.FOGDClassifier(20, K, seed=1), rb.FOGDClassifier(20, K, seed=1)
-    assert (
-        model.predict_then_learn_many(scipy_sparse.csr_matrix(X), y)
-        == dense.predict_then_learn_many(X, y)
-    ).all()
-    assert (model.predict_many(scipy_sparse.csr_matrix(X)) == dense.predict_many(X)).all()
+    matrix, expected = scipy_sparse.csr_matrix(X), dense.predict_then_learn_many(X, y)
+    assert (model.predict_then_learn_many(matrix, y) == expected).all()
+    assert (model.predict_many(matrix) == dense.predict_many(X)).all()
 
 
 # What is gathered of a call

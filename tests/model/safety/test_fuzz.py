@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from folders import PYTHONPATH, SUPPORT
 from fuzzing import run
-from guarded import PAGE, guarded, needs_fences, no_idle_workspaces
+from guarded import guarded, needs_fences, no_idle_workspaces
 from models import learned
 from odd_examples import COLLIDING, GROUP, PAIRS, Trouble
 from processes import output_of
@@ -97,9 +97,8 @@ def test_a_run_with_every_index_checked(tmp_path):
 def test_a_sum_of_few_vectors_may_get_a_budget_with_a_smaller_rank(average):
     """Its basis had more rows than the table in which they were looked up: a read behind the block."""
     with guarded():
-        parts = [
-            learned(rb.NOGDClassifier(15, RBF(0.5), average=average), 60, seed) for seed in (0, 1)
-        ]
+        part = rb.NOGDClassifier(15, RBF(0.5), average=average)
+        parts = [learned(part, 60, seed) for seed in (0, 1)]
         model = rb.merge(parts, budget=15)
         while model.state_record().kept <= 2:
             teach(model, stream_of(model, 60, seed=2))
@@ -175,10 +174,6 @@ def test_a_row_that_is_in_use_does_not_outlive_its_block():
     assert stale is row
 
 
-def test_pages_are_of_the_system():
-    assert PAGE % 4096 == 0
-
-
 @pytest.mark.parametrize("kind", [rb.AutoKernelClassifier, rb.AutoKernelRegressor])
 def test_an_explanation_reads_no_memory_that_was_given_back(kind):
     """What a pass had left in scratch space was looked up when that was gone."""
@@ -215,22 +210,17 @@ def test_a_sparse_matrix_whose_places_are_wrong_is_refused(place, part, wrong):
     for form in (sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array):
         matrix = form(np.ones((2, 2)))
         getattr(matrix, part)[place] = wrong
-        for call in (
-            lambda X=matrix: model.learn_many(X, [True, False]),
-            lambda X=matrix: model.predict_many(X),
-        ):
-            with pytest.raises(ValueError, match=r"ind|pointer"):
-                call()
+        with pytest.raises(ValueError, match=r"ind|pointer"):
+            model.learn_many(matrix, [True, False])
+        with pytest.raises(ValueError, match=r"ind|pointer"):
+            model.predict_many(matrix)
     assert file_of(model) == before
 
 
 def test_what_is_refused_leaves_no_name_behind():
     """With a number of numpy beside it, a complex number passed for a number until its name was known."""
-    for model in (
-        rb.NORMAClassifier(9),
-        rb.FOGDClassifier(9, seed=1),
-        rb.AutoKernelClassifier(9, seed=1),
-    ):
+    kinds = rb.FOGDClassifier, rb.AutoKernelClassifier
+    for model in (rb.NORMAClassifier(9), *(kind(9, seed=1) for kind in kinds)):
         for i in range(20):
             model.learn_one({"a": i % 3, "b": i % 5}, i % 2 == 0)
         before = file_of(model)
@@ -355,18 +345,11 @@ def state_of(model):
     features, block = model.features, views(model.block)
     count = int(block.head.count)
     names = model.names_in_use() if features.loose and hasattr(model, "names_in_use") else features
-    if (
-        features.loose and model.draws_features
-    ):  # which names it knows follows from what it was asked
-        known = []
-    else:
-        known = [features.plain, *sorted(map(id, names))]
-    return (
-        known,
-        list(model.labels.known),
-        int(block.head.arrived),
-        (block.head.scale * block.coefficients[:, :count]).tobytes(),
-    )
+    known = [features.plain, *sorted(map(id, names))]
+    if features.loose and model.draws_features:
+        known = []  # which names it knows follows from what it was asked
+    sums = (block.head.scale * block.coefficients[:, :count]).tobytes()
+    return known, list(model.labels.known), int(block.head.arrived), sums
 
 
 @pytest.mark.parametrize("label", [True, "a third"])

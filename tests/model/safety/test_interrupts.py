@@ -21,9 +21,8 @@ from river_budget.model.expansions import choose_storage
 from river_budget.saving import opened
 
 PACKAGE = str(pathlib.Path(rb.__file__).parent)
-VIEWS = [
-    each.__file__ for each in (blocks, layout, array_views, tables)
-]  # look only, over and over
+# These look only, over and over
+VIEWS = [each.__file__ for each in (blocks, layout, array_views, tables)]
 LOOKS = "_sizes", "_table"  # functions of AutoKernel* that look only, too
 K = RBF(0.5)
 MODELS = [
@@ -100,9 +99,8 @@ def at_every_moment(model, x, i, further):
             learn(model, further, number)
         return answers(model)
 
-    states = [
-        (answers(state), answers_later(copy.deepcopy(state))) for state in (model, after, named)
-    ]
+    states = model, after, named
+    states = [(answers(state), answers_later(copy.deepcopy(state))) for state in states]
     moment = 0
     while True:
         moment += 1
