@@ -118,8 +118,8 @@ def _table(block: Any, attribute: str) -> Any:
 
 
 def _appended(arrays: list[Any], table: Any) -> int:
-    """Append a copy of a table to the arrays, and return its index."""
-    arrays.append(np.array(table, table.dtype.newbyteorder("<"), order="C"))
+    """Append a copy of a table to the arrays, in numbers of eight bytes, and return its index."""
+    arrays.append(np.array(table, f"<{table.dtype.kind}8", order="C"))
     return len(arrays) - 1
 
 
@@ -242,7 +242,8 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     missing = model.younger_tables.union(*(model.older_tables[name] for name in older))
     for name, table in model.own_tables().items():
         if name in places or name not in missing:
-            table[...] = _finite(source, places, name, table.shape, table.dtype.kind)
+            with np.errstate(over="ignore"):  # float32 has no room for it: check_state refuses inf
+                table[...] = _finite(source, places, name, table.shape, table.dtype.kind)
     for name in older:
         model.take_older(name, _finite(source, places, name, model.older_shape(name), "f"))
     trust.check_state(model, count)

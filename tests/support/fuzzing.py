@@ -495,9 +495,9 @@ class Fuzzer:
         """A model made by `__new__`, or without an attribute, raises a Python error and does not crash."""
         model = type(self.model).__new__(type(self.model))
         if self.rng.random() < 0.7:
-            state = dict(self.model.__dict__)
+            state = copy.deepcopy(self.model).__dict__
             del state[self.rng.choice(sorted(state))]
-            model.__dict__.update(copy.deepcopy(state))
+            model.__dict__.update(state)
         x = self.any_example()
         with self.refusal(AttributeError, TypeError, KeyError, ValueError):
             model.predict_many(np.ones((2, 2))) if hasattr(model, "predict_many") else None
