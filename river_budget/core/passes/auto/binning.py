@@ -37,10 +37,10 @@ from .tables import (
 COARSENESS = (4.0, 8.0)  # of each expert: bins per 4 standard deviations
 OUTERMOST_BIN = 3.0  # values are clipped to so many standard deviations
 BIN_RATE = 0.3 / math.sqrt(BIN_TABLES)
-BIN_FORGETTING = 0.9995  # of the sums of squared errors
+FORGETTING = 0.9995  # of the sums of squared errors
 SOFTENING = 1e-2  # added to them under the root
 SUM = -1  # the column of this sum in a row of cells
-LEAST_BIN_SHARE = 0.05  # in regression, a cell's step is at least this share of the error
+LEAST_SHARE = 0.05  # in regression, a step is at least this share of the error
 
 
 def first_table(depth, b):
@@ -144,42 +144,57 @@ def bin_scores(model, expert, scores):
         add_rows(cells, hits, BIN_TABLES, scores)
 
 
+# Learning, also of the leaves of trees: rows `hits` of a table have a weight per column, and a sum in the last column
+
+
 @compiled
 def learn_bins(model, expert, errors):
-    """An AdaGrad step along errors[c], the negative gradient, in the cells of this example. All classes of a cell have
-    the same step length. (Gathers numbers first, so that roots and divisions are vector code.)"""
-    cells, desk_hits = room_of(model).bins, desk_of(model).hits
-    hits = as_u64(of_expert(desk_hits.cell, expert))
-    fetched, steps = of_expert(desk_hits.seen, expert), of_expert(desk_hits.step, expert)
-    columns = columns_of(model)
-    square, last = mean_square(errors, columns), cells.shape[1] + SUM
-    for j in range(BIN_TABLES):
-        fetched[j] = cells[hits[j], last]
-    for j in range(BIN_TABLES):
-        fetched[j] = BIN_FORGETTING * fetched[j] + square
-    for j in range(BIN_TABLES):
-        steps[j] = BIN_RATE / math.sqrt(fetched[j] + SOFTENING)
-    for j in range(BIN_TABLES):
-        cells[hits[j], last] = fetched[j]
+    """An AdaGrad step along errors[c], the negative gradient, in the cells of this example."""
+    desk_hits, columns = desk_of(model).hits, columns_of(model)
+    hits, sums = of_expert(desk_hits.cell, expert), of_expert(desk_hits.seen, expert)
+    steps = of_expert(desk_hits.step, expert)
+    step_rows(room_of(model).bins, as_u64(hits), BIN_TABLES, BIN_RATE, sums, steps, errors, columns)
+
+
+@compiled
+def step_rows(table, hits, n, rate, sums, steps, errors, columns):
+    """An AdaGrad step in n rows of a table. All classes of a row have the same step length. (Gathers numbers first, so
+    that roots and divisions are vector code.) Overwrites sums and steps."""
+    square, last = mean_square(errors, columns), table.shape[1] + SUM
+    for j in range(n):
+        sums[j] = table[hits[j], last]
+    for j in range(n):
+        sums[j] = FORGETTING * sums[j] + square
+    for j in range(n):
+        steps[j] = rate / math.sqrt(sums[j] + SOFTENING)
+    for j in range(n):
+        table[hits[j], last] = sums[j]
     if columns == 1:
-        for j in range(BIN_TABLES):
-            cells[hits[j], 0] += steps[j] * errors[0]
+        for j in range(n):
+            table[hits[j], 0] += steps[j] * errors[0]
     else:
-        add_to_rows(cells, hits, BIN_TABLES, steps, errors[:columns])
+        add_to_rows(table, hits, n, steps, errors[:columns])
 
 
 @compiled
 def learn_bin_means(model, expert, error, w):
-    """Add a share of the error to the cells of this example: all of it at the first visit of a cell, then less."""
-    cells, desk_hits = room_of(model).bins, desk_of(model).hits
-    hits = as_u64(of_expert(desk_hits.cell, expert))
-    visits, steps = of_expert(desk_hits.seen, expert), of_expert(desk_hits.step, expert)
-    last = cells.shape[1] + SUM
-    for j in range(BIN_TABLES):
-        visits[j] = cells[hits[j], last]
-    for j in range(BIN_TABLES):
-        share = min(w * max(LEAST_BIN_SHARE, 1.0 / math.sqrt(1.0 + visits[j])), 1.0)
-        steps[j] = share * error / BIN_TABLES
-    for j in range(BIN_TABLES):
-        cells[hits[j], 0] += steps[j]
-        cells[hits[j], last] = visits[j] + min(w, 1.0)
+    """Add a share of the error to the cells of this example."""
+    desk_hits = desk_of(model).hits
+    hits, visits = of_expert(desk_hits.cell, expert), of_expert(desk_hits.seen, expert)
+    steps = of_expert(desk_hits.step, expert)
+    add_shares(room_of(model).bins, as_u64(hits), BIN_TABLES, visits, steps, error, w)
+
+
+@compiled
+def add_shares(table, hits, n, visits, steps, error, w):
+    """Add a share of the error to n rows of a table: all of it at the first visit of a row, then less. (Gathers numbers
+    first, as above.) Overwrites visits and steps."""
+    last = table.shape[1] + SUM
+    for j in range(n):
+        visits[j] = table[hits[j], last]
+    for j in range(n):
+        share = min(w * max(LEAST_SHARE, 1.0 / math.sqrt(1.0 + visits[j])), 1.0)
+        steps[j] = share * error / n
+    for j in range(n):
+        table[hits[j], 0] += steps[j]
+        table[hits[j], last] = visits[j] + min(w, 1.0)

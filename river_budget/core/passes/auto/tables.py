@@ -181,7 +181,7 @@ DESK_TABLES: dict[str, Any] = {
     "levels": (f64, lambda s: (1, EXPERT_COLUMNS)),  # in regression: opinions in units of sy
     "mixture": ({"share": f64, "score": f64, "margin": f64}, lambda s: (3, s.classes)),
     "hits": ({"cell": f64, "seen": f64, "step": f64}, lambda s: (3, len(BIN_DEPTHS) * BIN_TABLES)),
-    "tree_hits": ({"leaf": f64, "step": f64}, lambda s: (2, TREES)),
+    "tree_hits": ({"leaf": f64, "sum": f64, "step": f64}, lambda s: (3, TREES)),
     "cuts": (dict.fromkeys(("sum", "number", "gain"), f64), lambda s: (3, TREE_CELLS)),
     "tree_cells": (f64, lambda s: (1, TREES * TREE_SLOTS)),
     "far": (

@@ -33,9 +33,9 @@ from ...block.random_numbers import numbered
 from ...compiling.array_views import as_i64, as_u64
 from ...compiling.jit import compiled
 from ...examples.call import row_of
-from ...simd.table_sums import add_rows, add_to_rows
+from ...simd.table_sums import add_rows
 from ...simd.vector_ops import dot
-from .linear_models import mean_square
+from .binning import add_shares, step_rows
 from .tables import (
     BIN_SLOTS,
     COUNTED,
@@ -61,10 +61,7 @@ FIRST_LOOK, NEXT_LOOK, LOOK_GROWTH = 20.0, 8.0, 1.125  # when to look for a cut,
 GAIN, PRIOR, LEAST_SIDE = 10.0, 5.0, 5.0
 AHEAD = 1.0 + 1e-9  # so that rounding errors do not decide between equal cuts
 LEAF_RATE = 1.0 / math.sqrt(TREES)
-LEAF_FORGETTING, LEAF_SOFTENING = 0.9995, 1e-2
-LEAST_LEAF_SHARE = 0.05  # in regression, a leaf's step is at least this share of the error
 VISITS_FADE = 1024  # rounds after which visits count half
-SUM = -1
 
 
 # Features and empty trees
@@ -153,36 +150,21 @@ def predict_trees(model, scores):
 @compiled
 def learn_trees(model, state, errors):
     """An AdaGrad step along errors[c], the negative gradient, in the leaves of this row; then count it and cut."""
-    leaves, desk, columns = room_of(model).leaves, desk_of(model), columns_of(model)
-    hits, steps = as_u64(desk.tree_hits.leaf), desk.tree_hits.step
-    square, last = mean_square(errors, columns), leaves.shape[1] + SUM
+    room, found, columns = room_of(model), desk_of(model).tree_hits, columns_of(model)
+    hits, values = as_u64(found.leaf), found.step
+    step_rows(room.leaves, hits, TREES, LEAF_RATE, found.sum, values, errors, columns)
     for j in range(TREES):
-        total = LEAF_FORGETTING * leaves[hits[j], last] + square
-        leaves[hits[j], last] = total
-        steps[j] = LEAF_RATE / math.sqrt(total + LEAF_SOFTENING)
-    if columns == 1:
-        for j in range(TREES):
-            leaves[hits[j], 0] += steps[j] * errors[0]
-            steps[j] = errors[0]
-    else:
-        add_to_rows(leaves, hits, TREES, steps, errors[:columns])
-        signs = room_of(model).tree_signs
-        for j in range(TREES):
-            steps[j] = dot(row_of(signs, j), errors, columns)
-    grow_trees(model, state, steps)
+        values[j] = errors[0] if columns == 1 else dot(row_of(room.tree_signs, j), errors, columns)
+    grow_trees(model, state, values)
 
 
 @compiled
 def learn_tree_means(model, state, error, units, w):
     """Leaves take over a share of an error, as bins do, and count it in other units."""
-    leaves, desk = room_of(model).leaves, desk_of(model)
-    hits, values = as_u64(desk.tree_hits.leaf), desk.tree_hits.step
-    last = leaves.shape[1] + SUM
+    found, leaves = desk_of(model).tree_hits, room_of(model).leaves
+    hits, values = as_u64(found.leaf), found.step
+    add_shares(leaves, hits, TREES, found.sum, values, error, w)
     for j in range(TREES):
-        leaf = leaves[hits[j]]
-        share = min(w * max(LEAST_LEAF_SHARE, 1.0 / math.sqrt(1.0 + leaf[last])), 1.0)
-        leaf[0] += share * error / TREES
-        leaf[last] += min(w, 1.0)
         values[j] = units
     grow_trees(model, state, values)
 
