@@ -53,7 +53,7 @@ from .tables import (
 )
 
 # Each step follows the links of FOLLOWED rows. With many classes, where other work takes longer, there are more steps.
-STEPS, MORE_STEPS, MANY_COLUMNS = 2, 4, 8
+STEPS, MORE_STEPS, MANY_COLUMNS = 2, 6, 8
 WORD_BITS, LAST_BIT = np.uint64(6), np.uint64(63)  # 64 bits in a word of seen
 NONE, ONE = np.uint64(0), np.uint64(1)
 
