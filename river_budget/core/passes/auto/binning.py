@@ -153,14 +153,14 @@ def learn_bins(model, expert, errors):
     desk_hits, columns = desk_of(model).hits, columns_of(model)
     hits, sums = of_expert(desk_hits.cell, expert), of_expert(desk_hits.seen, expert)
     steps = of_expert(desk_hits.step, expert)
-    step_rows(room_of(model).bins, as_u64(hits), BIN_TABLES, BIN_RATE, sums, steps, errors, columns)
+    step_rows(room_of(model).bins, as_u64(hits), BIN_RATE, sums, steps, errors, columns)
 
 
 @compiled
-def step_rows(table, hits, n, rate, sums, steps, errors, columns):
-    """An AdaGrad step in n rows of a table. All classes of a row have the same step length. (Gathers numbers first, so
-    that roots and divisions are vector code.) Overwrites sums and steps."""
-    square, last = mean_square(errors, columns), table.shape[1] + SUM
+def step_rows(table, hits, rate, sums, steps, errors, columns):
+    """An AdaGrad step in some rows of a table. All classes of a row have the same step length. (Gathers numbers first,
+    so that roots and divisions are vector code.) Overwrites sums and steps."""
+    square, last, n = mean_square(errors, columns), table.shape[1] + SUM, hits.shape[0]
     for j in range(n):
         sums[j] = table[hits[j], last]
     for j in range(n):
@@ -182,14 +182,14 @@ def learn_bin_means(model, expert, error, w):
     desk_hits = desk_of(model).hits
     hits, visits = of_expert(desk_hits.cell, expert), of_expert(desk_hits.seen, expert)
     steps = of_expert(desk_hits.step, expert)
-    add_shares(room_of(model).bins, as_u64(hits), BIN_TABLES, visits, steps, error, w)
+    add_shares(room_of(model).bins, as_u64(hits), visits, steps, error, w)
 
 
 @compiled
-def add_shares(table, hits, n, visits, steps, error, w):
-    """Add a share of the error to n rows of a table: all of it at the first visit of a row, then less. (Gathers numbers
-    first, as above.) Overwrites visits and steps."""
-    last = table.shape[1] + SUM
+def add_shares(table, hits, visits, steps, error, w):
+    """Add a share of the error to some rows of a table: all of it at the first visit of a row, then less. (Gathers
+    numbers first, as above.) Overwrites visits and steps."""
+    last, n = table.shape[1] + SUM, hits.shape[0]
     for j in range(n):
         visits[j] = table[hits[j], last]
     for j in range(n):

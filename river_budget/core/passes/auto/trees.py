@@ -152,7 +152,7 @@ def learn_trees(model, state, errors):
     """An AdaGrad step along errors[c], the negative gradient, in the leaves of this row; then count it and cut."""
     room, found, columns = room_of(model), desk_of(model).tree_hits, columns_of(model)
     hits, values = as_u64(found.leaf), found.step
-    step_rows(room.leaves, hits, TREES, LEAF_RATE, found.sum, values, errors, columns)
+    step_rows(room.leaves, hits, LEAF_RATE, found.sum, values, errors, columns)
     for j in range(TREES):
         values[j] = errors[0] if columns == 1 else dot(row_of(room.tree_signs, j), errors, columns)
     grow_trees(model, state, values)
@@ -163,7 +163,7 @@ def learn_tree_means(model, state, error, units, w):
     """Leaves take over a share of an error, as bins do, and count it in other units."""
     found, leaves = desk_of(model).tree_hits, room_of(model).leaves
     hits, values = as_u64(found.leaf), found.step
-    add_shares(leaves, hits, TREES, found.sum, values, error, w)
+    add_shares(leaves, hits, found.sum, values, error, w)
     for j in range(TREES):
         values[j] = units
     grow_trees(model, state, values)
