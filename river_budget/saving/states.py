@@ -242,7 +242,9 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     missing = model.younger_tables.union(*(model.older_tables[name] for name in older))
     for name, table in model.own_tables().items():
         if name in places or name not in missing:
-            with np.errstate(over="ignore"):  # float32 has no room for it: check_state refuses inf
+            with np.errstate(
+                over="ignore"
+            ):  # too large for float32 becomes inf, which check_state refuses
                 table[...] = _finite(source, places, name, table.shape, table.dtype.kind)
     for name in older:
         model.take_older(name, _finite(source, places, name, model.older_shape(name), "f"))

@@ -147,7 +147,7 @@ def _layout_for(h: Any) -> tuple[dict[str, int], int, int]:
     end, places = layout.TABLES_AT, {}
     for name, (kind, shape) in layout.BLOCK_TABLES.items():
         places[name] = end
-        end += -(-kind.size * math.prod(shape(h)) // 64) * 64
+        end += -(-kind.dtype.itemsize * math.prod(shape(h)) // 64) * 64
     rows = layout.place_of("heap", 0, 0, h)[0]
     return places, end, int(rows + 8 * layout.heap_numbers(h))
 
@@ -206,7 +206,7 @@ def resized(block: Any, **sizes: int) -> Any:
             continue
         if len(corner) == 1:  # as bytes: numpy copies records field by field
             source, target = getattr(old, f"at_{name}"), getattr(new, f"at_{name}")
-            nbytes = kind.size * corner[0]
+            nbytes = kind.dtype.itemsize * corner[0]
             new_block[target : target + nbytes] = block[source : source + nbytes]
         else:
             part = tuple(map(slice, corner))

@@ -96,7 +96,6 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
     carver.of_array = of_array  # type: ignore[attr-defined]
     carver.dtype = dtype  # type: ignore[attr-defined]
     carver.kind = types.Array(element, ndim, "C") if ndim else element  # type: ignore[attr-defined]
-    carver.size = dtype.itemsize  # type: ignore[attr-defined]
 
     @compiled_as(carver, carver.kind, *[types.Integer] * (1 + ndim))  # type: ignore[attr-defined]
     def generate(context, builder, signature, args):

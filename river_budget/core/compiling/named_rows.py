@@ -18,7 +18,7 @@ def named_rows(rows: dict[str, Any], matrix: Any) -> Any:
 def _part(kind: Any, matrix: Any, row: int) -> Any:
     """A row of a table, or all from there on."""
     shape = (matrix.shape[0] - row, matrix.shape[1])[2 - kind.kind.ndim :]
-    return kind.of_array(matrix, 8 * row * matrix.shape[1], shape)
+    return kind.of_array(matrix, matrix.itemsize * row * matrix.shape[1], shape)
 
 
 class NamedTables:

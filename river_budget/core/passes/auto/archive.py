@@ -1,4 +1,4 @@
-"""The archive: the latest rows, many more than the memory holds. A prediction compares about a hundred of them.
+"""The archive: the latest rows, many more than the memory holds. A prediction compares 40 to 70 of them.
 
 Every row has links to rows near it. A search starts at the nearest rows of the memory, follows their links to rows of
 the archive, and then the links of the nearest of these. So it finds the K nearest rows of both together, or nearly all

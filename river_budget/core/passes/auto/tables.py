@@ -153,7 +153,7 @@ ROOM_TABLES: dict[str, Any] = {
     ),
     "quantiles": (f64, lambda s: (1, len(LEVELS))),  # of errors in units of their spread
     "unseen": (f64, lambda s: (1, s.classes)),  # 1 for a class of which no example was learned
-    # of half the size, as they are large, and a search waits for the cache
+    # four bytes a number, as these two are large: a search waits until its rows are in the cache
     "archive": (f32_matrix, lambda s: (s.archived, whole(s.width))),
     "links": (i32_matrix, lambda s: (s.archived, LINKS)),
     "archived": ({"target": f64, "weight": f64}, lambda s: (2, s.archived)),
@@ -182,7 +182,6 @@ DESK_TABLES: dict[str, Any] = {
     "mixture": ({"share": f64, "score": f64, "margin": f64}, lambda s: (3, s.classes)),
     "hits": ({"cell": f64, "seen": f64, "step": f64}, lambda s: (3, len(BIN_DEPTHS) * BIN_TABLES)),
     "tree_hits": ({"leaf": f64, "sum": f64, "step": f64}, lambda s: (3, TREES)),
-    "cuts": (dict.fromkeys(("sum", "number", "gain"), f64), lambda s: (3, TREE_CELLS)),
     "tree_cells": (f64, lambda s: (1, TREES * TREE_SLOTS)),
     "far": (
         dict.fromkeys(("distance", "share", "target", "weight"), f64),

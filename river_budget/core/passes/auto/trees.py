@@ -220,34 +220,21 @@ def count_row(model, j, node, value):
 
 
 @compiled
-def best_cut(model, counts, slots):
+def best_cut(counts, slots):
     """(slot, cell) of the cut with the largest gain, or (-1, 0) if none gains enough."""
-    cuts, found, last = desk_of(model).cuts, -1, 0
-    best = GAIN * counts[SQUARES] / counts[COUNT]
+    n, total, found, last = counts[COUNT], counts[TOTAL], -1, 0
+    best, whole = GAIN * counts[SQUARES] / n, total * total / (n + PRIOR)
     for i in range(slots):
-        write_gains(counts, GROWTH_HEAD + COUNTED * TREE_CELLS * i, cuts)
-        for b in range(TREE_CELLS):
-            if cuts.gain[b] > AHEAD * best:
-                best, found, last = cuts.gain[b], i, b
+        left, n_left = 0.0, 0.0
+        for b in range(TREE_CELLS - 1):
+            at = GROWTH_HEAD + COUNTED * (i * TREE_CELLS + b)
+            left += counts[at]
+            n_left += counts[at + 1]
+            right, n_right = total - left, n - n_left
+            gain = left * left / (n_left + PRIOR) + right * right / (n_right + PRIOR) - whole
+            if n_left >= LEAST_SIDE and n_right >= LEAST_SIDE and gain > AHEAD * best:
+                best, found, last = gain, i, b
     return found, last
-
-
-@compiled
-def write_gains(counts, first, cuts):
-    """Write the gains of all cuts of a slot, 0 where a side has too few rows. (Sums first, so that the divisions are
-    vector code.)"""
-    sums, numbers, left, n_left = cuts.sum, cuts.number, 0.0, 0.0
-    n, total = counts[COUNT], counts[TOTAL]
-    whole = total * total / (n + PRIOR)
-    for b in range(TREE_CELLS):
-        left += counts[first + COUNTED * b]
-        n_left += counts[first + COUNTED * b + 1]
-        sums[b], numbers[b] = left, n_left
-    for b in range(TREE_CELLS):
-        left, n_left = sums[b], numbers[b]
-        right, n_right = total - left, n - n_left
-        gain = left * left / (n_left + PRIOR) + right * right / (n_right + PRIOR) - whole
-        cuts.gain[b] = gain if min(n_left, n_right) >= LEAST_SIDE else 0.0
 
 
 @compiled
@@ -256,9 +243,7 @@ def cut_leaf(model, j, node):
     room = room_of(model)
     nodes, leaves, slots = room.nodes, room.leaves, room.tree_slots
     space, depth = nodes[node, SPACE], nodes[node, DEPTH] + 1.0
-    i, cell = best_cut(
-        model, row_of(room.growth, j * MOST_LEAVES + int(space)), int(slots.known[j])
-    )
+    i, cell = best_cut(row_of(room.growth, j * MOST_LEAVES + int(space)), int(slots.known[j]))
     first, new = room_for_two(model, j, node) if i >= 0 else (-1, 0.0)
     if first < 0:
         return
