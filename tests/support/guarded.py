@@ -262,7 +262,7 @@ def check_padding(block):
     places, end, _ = blocks._layout_of(h)
     firsts = sorted([*places.values(), end])
     for name, (kind, shape) in layout.BLOCK_TABLES.items():
-        last = places[name] + kind.size * int(np.prod(shape(h)))
+        last = places[name] + kind.dtype.itemsize * int(np.prod(shape(h)))
         following = next(first for first in firsts if first >= last)
         if following - last < LINE and block[last:following].any():
             raise Overrun(f"behind the table of {name}: byte {last} of a block was written")
