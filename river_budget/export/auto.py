@@ -17,7 +17,7 @@ from ..core.compiling.named_rows import named_rows
 from ..core.passes.auto import scaling
 from ..core.passes.auto import tables as core
 from ..core.passes.auto.archive import MANY_COLUMNS, MORE_STEPS, STEPS
-from ..core.passes.auto.binning import EXPERT_SLOTS, FIRST_TABLES, OUTERMOST_BIN
+from ..core.passes.auto.binning import EXPERT_SLOTS, FIRST_TABLES
 from ..core.passes.auto.linear_models import N_RATES
 from ..core.passes.auto.memory import LEAST_VOTE_DISTANCE, SHARPEST, SOFTEST
 from ..core.passes.auto.metric import WIDEST
@@ -231,7 +231,7 @@ def bin_sums(row: Row, expert: int) -> Tensor:
     for b, table in enumerate(FIRST_TABLES[EXPERT_SLOTS[expert] : EXPERT_SLOTS[expert + 1]]):
         slots["turn"][core.BIN_TABLES * b :][:table] = 0.0  # these tables have no such slot
     seen = graph.node("Gather", row.scaled, slots["feature"].astype(np.int64), axis=1)
-    bins = seen.between(-OUTERMOST_BIN, OUTERMOST_BIN) * slots["scale"] + slots["shift"]
+    bins = seen.between(-core.OUTERMOST, core.OUTERMOST) * slots["scale"] + slots["shift"]
     turned = graph.node("Floor", bins) * slots["turn"]
     parts = graph.node("Reshape", turned, np.array([-1, core.BIN_DEPTHS[expert], core.BIN_TABLES]))
     sums = parts.total(axis=1)

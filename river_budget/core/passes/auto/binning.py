@@ -35,7 +35,6 @@ from .tables import (
 )
 
 COARSENESS = (4.0, 8.0)  # of each expert: bins per 4 standard deviations
-OUTERMOST_BIN = 3.0  # values are clipped to so many standard deviations
 BIN_RATE = 0.3 / math.sqrt(BIN_TABLES)
 FORGETTING = 0.9995  # of the sums of squared errors
 SOFTENING = 1e-2  # added to them under the root
@@ -105,7 +104,7 @@ def find_cells(model, expert):
     """Write hits.cell of this expert's tables: the rows of room.bins where the weights are."""
     desk, slots = desk_of(model), room_of(model).slots
     hash_sum, seen = of_expert(desk.hits.cell, expert), of_expert(desk.hits.seen, expert)
-    hits, row, features = as_u64(hash_sum), desk.scaled[1:], slots.feature
+    hits, row, features = as_u64(hash_sum), desk.clipped[1:], slots.feature
     for j in range(BIN_TABLES):
         hash_sum[j] = 0.0
     for b in range(EXPERT_SLOTS[expert], EXPERT_SLOTS[expert + 1]):
@@ -120,8 +119,7 @@ def find_cells(model, expert):
         ):  # gathered first, so that the next loop is vector code
             seen[j] = row[features[first + j]]
         for j in range(BIN_TABLES - FIRST_TABLES[b]):
-            value = min(max(seen[j], -OUTERMOST_BIN), OUTERMOST_BIN)
-            sums[j] += math.floor(value * scales[j] + shifts[j]) * turns[j]
+            sums[j] += math.floor(seen[j] * scales[j] + shifts[j]) * turns[j]
     for j in range(BIN_TABLES):
         part = hash_sum[j] - math.floor(hash_sum[j])
         cell = min(np.int64(part * CELLS_PER_TABLE), CELLS_PER_TABLE - 1)
@@ -166,7 +164,7 @@ def step_rows(table, hits, rate, sums, steps, errors, columns):
     for j in range(n):
         sums[j] = FORGETTING * sums[j] + square
     for j in range(n):
-        steps[j] = rate / math.sqrt(sums[j] + SOFTENING)
+        steps[j] = np.float32(rate) / math.sqrt(np.float32(sums[j] + SOFTENING))
     for j in range(n):
         table[hits[j], last] = sums[j]
     if columns == 1:
@@ -190,11 +188,12 @@ def add_shares(table, hits, visits, steps, error, w):
     """Add a share of the error to some rows of a table: all of it at the first visit of a row, then less. (Gathers
     numbers first, as above.) Overwrites visits and steps."""
     last, n = table.shape[1] + SUM, hits.shape[0]
+    part = error / n
     for j in range(n):
         visits[j] = table[hits[j], last]
     for j in range(n):
-        share = min(w * max(LEAST_SHARE, 1.0 / math.sqrt(1.0 + visits[j])), 1.0)
-        steps[j] = share * error / n
+        share = np.float32(1.0) / math.sqrt(np.float32(1.0 + visits[j]))
+        steps[j] = min(w * max(LEAST_SHARE, share), 1.0) * part
     for j in range(n):
         table[hits[j], 0] += steps[j]
         table[hits[j], last] = visits[j] + min(w, 1.0)

@@ -360,14 +360,15 @@ def learn_models(model, state, w):
 def learn_metric(model, state, y, w):
     """g_f = a_f 3 / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 / v_y)"""
     near, labels = desk_of(model).near, memory_of(model).target
-    places, pi, right = near.place, near.share, 0.0
+    places, pi, own, right = near.place, near.share, near.weight, 0.0  # whose weights are not needed any more
     if found_of(model).neighbours < NEIGHBOURS:
         return
     for k in range(NEIGHBOURS):
-        right += pi[k] if labels[places[k]] == y else 0.0
+        own[k] = pi[k] if labels[places[k]] == y else 0.0
+        right += own[k]
     if SURE_VOTE < right < 1.0 - SURE_VOTE:
         for k in range(NEIGHBOURS):
-            pi[k] -= pi[k] / right if labels[places[k]] == y else 0.0
+            pi[k] -= own[k] / right
         learn_weights(model, state, pi, 1.0, w)
 
 

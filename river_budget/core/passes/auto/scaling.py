@@ -35,7 +35,7 @@ from ...compiling.jit import compiled
 from ...examples.call import model_of, row_of
 from ...examples.present_features import ZERO
 from .binning import join_bins
-from .tables import TAIL_KNOTS, desk_of, room_of, state_at, whole_row
+from .tables import OUTERMOST, TAIL_KNOTS, desk_of, room_of, state_at, whole_row
 from .trees import join_trees
 
 SLOWEST_MOMENTS = 1e-4  # rate
@@ -58,7 +58,7 @@ LEAST_WIDTH = 1e-300  # keeps a division by zero finite
 
 @compiled
 def scale(model, state, x):
-    """Write the moments with x included, and x scaled by them; features that never varied are 0."""
+    """Write the moments with x included, x scaled by them, and this clipped; features that never varied are 0."""
     desk, old = desk_of(model), room_of(model).moments
     raw, scaled = desk.raw, desk.scaled
     means, variances, orientations = old.mean, old.variance, old.orientation
@@ -83,6 +83,9 @@ def scale(model, state, x):
         new_orientations[f] = orientation
         scaled[1 + f] = orientation * number
     bend_row(model, state)
+    clipped = desk.clipped
+    for i in range(whole_row(state)):
+        clipped[i] = min(max(scaled[i], -OUTERMOST), OUTERMOST)
 
 
 @compiled

@@ -84,6 +84,7 @@ BIN_SLOTS = BIN_TABLES * sum(BIN_DEPTHS)
 TREES, MOST_LEAVES, NODES = 8, 64, 128  # the last two of a tree
 TREE_SLOTS, TREE_CELLS = 16, 16  # features of a tree, and cells of the values of each
 NODE_COLUMNS, GROWTH_HEAD, COUNTED = 8, 8, 2  # the last: numbers per cell
+OUTERMOST = 3.0  # standard deviations: bins and cuts of trees lie between minus this and this
 NO_THRESHOLD = 8.0  # above all scaled values
 NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
 ARCHIVES = 2  # of state.grows: with an archive
@@ -172,6 +173,7 @@ DESK_TABLES: dict[str, Any] = {
     "raw": (f64, lambda s: (1, s.width)),
     # 1, and then the features. (Slots that look at no feature yet look at the first.)
     "scaled": (f64, lambda s: (1, whole(max(s.width, 1) + 1))),
+    "clipped": (f64, lambda s: (1, whole(max(s.width, 1) + 1))),  # to OUTERMOST
     "new_moments": (_MOMENTS, lambda s: (3, s.width)),
     # a row per expert: scores, or what it adds to the mean; what it lacks; the shares of classes, their logarithms
     "scores": (f64_matrix, lambda s: (EXPERT_COLUMNS, s.columns)),

@@ -43,6 +43,7 @@ from .tables import (
     MOST_LEAVES,
     NO_THRESHOLD,
     NODES,
+    OUTERMOST,
     TREE_CELLS,
     TREE_SLOTS,
     TREES,
@@ -54,8 +55,7 @@ from .tables import (
 FEATURE, THRESHOLD, CHILD, DEPTH, VISITS, SPACE = range(6)  # columns of nodes
 COUNT, SQUARES, TOTAL, DUE = range(4)  # columns of growth
 HALF = 0.5
-OUTERMOST_CUT = 3.0  # standard deviations
-SCALE = (TREE_CELLS - 1) / (2.0 * OUTERMOST_CUT)  # cells per standard deviation
+SCALE = (TREE_CELLS - 1) / (2.0 * OUTERMOST)  # cells per standard deviation
 DEEPEST = 10.0
 FIRST_LOOK, NEXT_LOOK, LOOK_GROWTH = 20.0, 8.0, 1.125  # when to look for a cut, in rows of a leaf
 GAIN, PRIOR, LEAST_SIDE = 10.0, 5.0, 5.0
@@ -188,13 +188,12 @@ def grow_trees(model, state, values):
 def write_cells(model):
     """Write the indexes, in a row of growth, of this row's cells, for all slots of all trees."""
     desk, slots = desk_of(model), room_of(model).tree_slots
-    cells, places, row = desk.tree_cells, as_i64(desk.tree_cells), desk.scaled[1:]
+    cells, places, row = desk.tree_cells, as_i64(desk.tree_cells), desk.clipped[1:]
     features, shifts = slots.feature, slots.shift
     for i in range(TREES * TREE_SLOTS):
         cells[i] = row[features[i]]
     for i in range(TREES * TREE_SLOTS):
-        value = min(max(cells[i], -OUTERMOST_CUT), OUTERMOST_CUT)
-        cell = np.int64((value + OUTERMOST_CUT) * SCALE + shifts[i])
+        cell = np.int64((cells[i] + OUTERMOST) * SCALE + shifts[i])
         places[i] = GROWTH_HEAD + COUNTED * ((i % TREE_SLOTS) * TREE_CELLS + cell)
 
 
@@ -221,9 +220,11 @@ def count_row(model, j, node, value):
 
 @compiled
 def best_cut(counts, slots):
-    """(slot, cell) of the cut with the largest gain, or (-1, 0) if none gains enough."""
+    """(slot, cell) of the cut with the largest gain, or (-1, 0) if none gains enough. (Compares without dividing, as most
+    cuts gain less than the best so far.)"""
     n, total, found, last = counts[COUNT], counts[TOTAL], -1, 0
-    best, whole = GAIN * counts[SQUARES] / n, total * total / (n + PRIOR)
+    whole = total * total / (n + PRIOR)
+    least = AHEAD * GAIN * counts[SQUARES] / n + whole
     for i in range(slots):
         left, n_left = 0.0, 0.0
         for b in range(TREE_CELLS - 1):
@@ -231,9 +232,11 @@ def best_cut(counts, slots):
             left += counts[at]
             n_left += counts[at + 1]
             right, n_right = total - left, n - n_left
-            gain = left * left / (n_left + PRIOR) + right * right / (n_right + PRIOR) - whole
-            if n_left >= LEAST_SIDE and n_right >= LEAST_SIDE and gain > AHEAD * best:
-                best, found, last = gain, i, b
+            one, other = n_left + PRIOR, n_right + PRIOR
+            more = left * left * other + right * right * one > least * (one * other)
+            if n_left >= LEAST_SIDE and n_right >= LEAST_SIDE and more:
+                gain = left * left / one + right * right / other - whole
+                least, found, last = AHEAD * gain + whole, i, b
     return found, last
 
 
@@ -255,7 +258,7 @@ def cut_leaf(model, j, node):
         for c in range(leaves.shape[1]):
             leaves[child, c] = leaves[node, c]
     nodes[node, FEATURE] = slots.feature[slot]
-    nodes[node, THRESHOLD] = (cell + 1.0 - slots.shift[slot]) / SCALE - OUTERMOST_CUT
+    nodes[node, THRESHOLD] = (cell + 1.0 - slots.shift[slot]) / SCALE - OUTERMOST
     nodes[node, CHILD] = first
     room.trees.depth[j] = max(room.trees.depth[j], depth)
 
