@@ -31,11 +31,10 @@ from ...block.table_prefetch import prefetch
 from ...compiling.array_views import address_of, as_i64
 from ...compiling.jit import compiled
 from ...simd.table_sums import row_distances
-from ...simd.vector_ops import number_below
+from ...simd.vector_ops import write_ranks
 from .memory import (
     LEAST_VOTE_WEIGHT,
     NO_BOUND,
-    NOBODY,
     filled_up,
     recent_places,
 )
@@ -128,9 +127,8 @@ def follow_links(model, state, number):
 
 @compiled
 def keep_nearest(model, number, end):
-    """Keep the K nearest of the pool, by distance; new rows begin at `number`. Returns how many stay. (Computes ranks by
-    counting, as in the memory, without branches that the processor could not predict.)"""
-    pool, ordered = desk_of(model).pool, desk_of(model).ordered
+    """Keep the K nearest of the pool, by distance; new rows begin at `number`. Returns how many stay."""
+    pool, ordered, ranks = desk_of(model).pool, desk_of(model).ordered, desk_of(model).ranks
     distances, rows, opened = as_i64(pool.distance), pool.row, pool.open
     bound = distances[NEIGHBOURS - 1] if number == NEIGHBOURS else NO_BOUND
     n = number
@@ -140,18 +138,14 @@ def keep_nearest(model, number, end):
         n += np.int64(distance < bound)
     if n == number:
         return n
-    whole = filled_up(distances, n)
-    ranks, ordered_rows, ordered_opened = as_i64(ordered.distance), ordered.row, ordered.open
-    for i in range(whole):
-        ranks[i] = NOBODY
+    write_ranks(distances, filled_up(distances, n), ranks)
+    in_order, ordered_rows, ordered_opened = as_i64(ordered.distance), ordered.row, ordered.open
     for i in range(n):
-        rank = number_below(distances, whole, distances[i])
-        while ranks[rank] == distances[i]:
-            rank += 1
-        ranks[rank], ordered_rows[rank], ordered_opened[rank] = distances[i], rows[i], opened[i]
+        rank = ranks[i]
+        in_order[rank], ordered_rows[rank], ordered_opened[rank] = distances[i], rows[i], opened[i]
     n = min(n, NEIGHBOURS)
     for k in range(ROUNDED_NEIGHBOURS):
-        distances[k] = ranks[k]
+        distances[k] = in_order[k]
     for k in range(ROUNDED_NEIGHBOURS):
         rows[k] = ordered_rows[k]
     for k in range(ROUNDED_NEIGHBOURS):

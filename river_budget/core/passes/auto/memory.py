@@ -22,7 +22,7 @@ from ...compiling.jit import compiled
 from ...examples.call import row_of
 from ...expansion.support import move
 from ...simd.exponential import exponentials
-from ...simd.vector_ops import LANES, number_below, write_up_to
+from ...simd.vector_ops import LANES, write_ranks, write_up_to
 from .tables import NEIGHBOURS, desk_of, found_of, memory_of
 
 LEAST_VOTE_WEIGHT = 1e-9  # the least weight of a row in votes
@@ -30,7 +30,7 @@ SHARPEST, SOFTEST = 8.0, 3.0  # softness of both votes; the second one trains th
 SORTED_AT_ONCE = 64  # at most so many rows within the bound are sorted; usually there are about 30
 CHOSEN_ROOM = SORTED_AT_ONCE + 8
 BOUND_PAYS = 2 * CHOSEN_ROOM  # rows from which on the bound saves time; scratch holds so many
-NO_BOUND, NOBODY = np.float64(np.inf).view(np.int64), np.int64(-1)
+NO_BOUND = np.float64(np.inf).view(np.int64)
 LEAST_VOTE_DISTANCE = 1e-9  # the least scale of distances
 
 
@@ -107,18 +107,18 @@ def find_nearest(model):
     if count < BOUND_PAYS:
         return _insert_all(far, places, least, count, NO_BOUND)
     chosen, ordered = as_i64(model.buffer), as_i64(model.logs)
-    limit = _bound(far, chosen, count)
+    limit = _bound(model, far, chosen, count)
     number = _choose(far, chosen, count, limit)
     if number > SORTED_AT_ONCE:
         return _insert_all(far, places, least, count, limit)
-    _sort_chosen(chosen, ordered, number)
+    _sort_chosen(model, chosen, ordered, number)
     for k in range(NEIGHBOURS):
         least[k], places[k] = ordered[k], ordered[CHOSEN_ROOM + k]
     return np.int64(NEIGHBOURS)
 
 
 @compiled
-def _bound(far, minima, count):
+def _bound(model, far, minima, count):
     """The K-th least of the minima of groups of rows: at least K rows are no farther."""
     groups = count // 2  # an odd last row is left out
     for g in range(groups):
@@ -127,10 +127,10 @@ def _bound(far, minima, count):
         groups //= 2
         for g in range(groups):
             minima[g] = min(minima[g], minima[groups + g])
-    whole, limit = filled_up(minima, groups), np.int64(0)
+    ranks, limit = desk_of(model).ranks, minima[0]
+    write_ranks(minima, filled_up(minima, groups), ranks)
     for g in range(groups):
-        nearer = number_below(minima, whole, minima[g])
-        limit = max(limit, minima[g] if nearer < NEIGHBOURS else np.int64(0))
+        limit = minima[g] if ranks[g] == NEIGHBOURS - 1 else limit
     return limit
 
 
@@ -161,18 +161,13 @@ def _choose(far, chosen, count, limit):
 
 
 @compiled
-def _sort_chosen(chosen, ordered, number):
-    """Write each chosen row at its rank, equally near ones one after the other. All of them, as it is not known before
-    which are the K nearest."""
-    whole = filled_up(chosen, number)
-    for k in range(whole):
-        ordered[k] = NOBODY
+def _sort_chosen(model, chosen, ordered, number):
+    """Write each chosen row at its rank. All of them, as it is not known before which are the K nearest."""
+    ranks = desk_of(model).ranks
+    write_ranks(chosen, filled_up(chosen, number), ranks)
     for i in range(number):
-        rank = number_below(chosen, whole, chosen[i])
-        while ordered[rank] == chosen[i]:
-            rank += 1
-        ordered[rank] = chosen[i]
-        ordered[CHOSEN_ROOM + rank] = chosen[CHOSEN_ROOM + i]
+        ordered[ranks[i]] = chosen[i]
+        ordered[CHOSEN_ROOM + ranks[i]] = chosen[CHOSEN_ROOM + i]
 
 
 @compiled

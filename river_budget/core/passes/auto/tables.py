@@ -191,6 +191,7 @@ DESK_TABLES: dict[str, Any] = {
     ),
     "pool": (_POOL, lambda s: (3, POOL)),
     "ordered": (_POOL, lambda s: (3, POOL)),
+    "ranks": (u64, lambda s: (1, POOL)),
     "followed": (u64, lambda s: (1, whole(FOLLOWED))),
     "seen": (u64, lambda s: (1, whole(-(-s.archived // 64)))),
     "near": (
