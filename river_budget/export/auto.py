@@ -16,7 +16,6 @@ from ..core.block import blocks
 from ..core.compiling.named_rows import named_rows
 from ..core.passes.auto import scaling
 from ..core.passes.auto import tables as core
-from ..core.passes.auto.archive import MANY_COLUMNS, MORE_STEPS, STEPS
 from ..core.passes.auto.binning import EXPERT_SLOTS, FIRST_TABLES
 from ..core.passes.auto.linear_models import N_RATES
 from ..core.passes.auto.memory import LEAST_VOTE_DISTANCE, SHARPEST, SOFTEST
@@ -173,12 +172,12 @@ def votes(row: Row) -> Iterator[tuple[Tensor, Tensor]]:
         yield vote(row, (row.nearest, row.places), (memory.weight, memory.target), softness)
 
 
-def far_votes(row: Row, softness: float) -> Iterator[tuple[Tensor, Tensor]]:
-    """The vote of the nearest rows of memory and archive."""
+def far_votes(row: Row, softness: float, steps: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """The vote of the nearest rows of memory and archive, after so many steps of the search."""
     graph, learned = row.graph, row.learned
     if learned.state.grows == core.ARCHIVES:
-        tables = ArchiveTables(learned)
-        far = search(graph, learned, row.scaled, row.nearest, row.places)
+        tables = ArchiveTables(learned, steps)
+        far = search(graph, tables, row)
         yield vote(row, far, (tables.weights, tables.targets), softness)
 
 
@@ -269,9 +268,9 @@ NOT_HERE = 1e300  # the distance of nobody
 
 
 class ArchiveTables:
-    """The tables of the search, for all numbered rows."""
+    """The tables of the search, for all numbered rows, and its number of steps."""
 
-    def __init__(self, learned: Learned):
+    def __init__(self, learned: Learned, steps: int):
         room, state, n = learned.room, learned.state, learned.n
         size = len(room.archive)
         kept, following = min(int(state.archived), size), int(state.archived) % size
@@ -289,23 +288,21 @@ class ArchiveTables:
         self.rows = np.vstack([learned.vectors.T, room.archive[:kept, :d], np.zeros((1, d))])
         self.targets = self._all(learned.memory.target, room.archived.target[:kept])
         self.weights = self._all(learned.memory.weight, room.archived.weight[:kept])
-        many = len(room.least_squares) >= MANY_COLUMNS
-        self.steps = (MORE_STEPS if many else STEPS) if kept else 0
+        self.steps = steps if kept else 0
 
     @staticmethod
     def _all(of_memory: Any, of_archive: Any) -> Any:
         return np.concatenate([of_memory, of_archive, [0.0]])
 
 
-def search(
-    graph: Graph, learned: Learned, scaled: Tensor, nearest: Tensor, places: Tensor
-) -> tuple[Tensor, Tensor]:
+def search(graph: Graph, tables: ArchiveTables, row: Row) -> tuple[Tensor, Tensor]:
     """(distances, rows) of the nearest of memory and archive, from those near in the memory."""
-    tables, d, k = ArchiveTables(learned), learned.d, min(core.NEIGHBOURS, learned.n)
+    learned = row.learned
+    d, k = learned.d, min(core.NEIGHBOURS, learned.n)
     roots = np.sqrt(learned.room.metric.weight[:d])
     rows = tables.rows * roots
-    begin = graph.node("Gather", tables.alias, places).real()
-    together = graph.node("Concat", scaled * roots, nearest, begin, axis=1)
+    begin = graph.node("Gather", tables.alias, row.places).real()
+    together = graph.node("Concat", row.scaled * roots, row.nearest, begin, axis=1)
     more = core.FOLLOWED * core.LINKS if tables.steps else 0
     kept = min(core.NEIGHBOURS, k + more)
 

@@ -44,7 +44,9 @@ def _classifying(row: Row) -> Iterator[Tensor]:
     yield from _least_squares(row)
     for sums in tree_sums(row):
         yield linked(row, sums)
-    yield from _with_prior(row, far_votes(row, SHARPEST))
+    many = len(row.learned.room.least_squares) >= classify.MANY_COLUMNS
+    steps = classify.MORE_FAR_STEPS if many else classify.FAR_STEPS
+    yield from _with_prior(row, far_votes(row, SHARPEST, steps))
 
 
 def _with_prior(row: Row, found: Iterator[tuple[Tensor, Tensor]]) -> Iterator[Tensor]:
@@ -159,7 +161,7 @@ def _predicting(row: Row) -> Iterator[Tensor]:
     if (n := int(learned.state.second_order)) >= 0:
         yield line(row, learned.room.least_squares[:, : n + 1])
     yield from tree_sums(row)
-    for vote, _ in far_votes(row, regress.FAR_SOFTNESS):
+    for vote, _ in far_votes(row, regress.FAR_SOFTNESS, regress.FAR_STEPS):
         yield vote
 
 

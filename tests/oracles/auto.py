@@ -187,12 +187,10 @@ class Auto:
     def distances(self, z):
         return np.array([np.sum(self.a * (z - row["x"]) ** 2) for row in self.memory])
 
-    def far(self, z, D):
+    def far(self, z, D, steps):
         """What the archive finds, from the nearest of the memory."""
         near = [(D[i], self.memory[i]["entry"]) for i in np.argsort(D, kind="stable")[:K]]
-        return self.archive.search(
-            near, lambda x: np.sum(self.a * (z - x) ** 2), getattr(self, "C", 1)
-        )
+        return self.archive.search(near, lambda x: np.sum(self.a * (z - x) ** 2), steps)
 
     def neighbours(self, D, beta):
         """(places of the K nearest, their shares, the effective number of them)"""

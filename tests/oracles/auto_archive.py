@@ -4,7 +4,8 @@ It holds the latest 12 budgets of rows as they came, in float32, numbered in a r
 bent. An entry has 16 links, at first to itself: 8 to the nearest entries when it came, and one of 8 others, by the
 number of the row, to each row that came later and linked to it. A search begins with the 20 nearest of the memory. A
 step follows the links of the 4 nearest entries that have not been followed yet, leaves out what was seen, and what is as
-recent as the recent half of the memory, and keeps the 20 nearest of all. There are 2 steps, and 6 from 8 columns on.
+recent as the recent half of the memory, and keeps the 20 nearest of all. There are 2 steps in regression, 1 in
+classification, and 6 with 8 classes or more.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ class Archive:
     def holds(self, entry):
         return self.entries.get(entry.number) is entry
 
-    def search(self, near, distance, columns):
+    def search(self, near, distance, steps):
         """[distance, entry, whether it is here], the nearest first, from such entries of the memory."""
         pool = [[D, entry, self.holds(entry), False] for D, entry in near]
         seen = {entry.number for _, entry, here, _ in pool if here}
-        for _ in range(6 if columns >= 8 else 2):
+        for _ in range(steps):
             found = []
             for item in [item for item in pool if item[2] and not item[3]][:FOLLOWED]:
                 item[3] = True

@@ -8,7 +8,7 @@ import numpy as np
 
 from .auto import CELLS, TABLES, Auto, K, softmax
 from .auto_archive import vote
-from .auto_trees import ClassTrees
+from .auto_trees import ClassTrees, over_root
 
 
 class AutoClassifier(Auto):
@@ -30,7 +30,7 @@ class AutoClassifier(Auto):
         self.v = 0.1
         self.mass, self.excess = np.zeros(11), np.zeros(11)
         self.trees = ClassTrees(self.seed, C)
-        self.begin_mixer(E, 1.5 / E)
+        self.begin_mixer(E, 1.2 / E)
 
     def grow(self, n):
         self.L = np.concatenate([self.L, np.zeros((2, self.C, n))], 2)
@@ -62,7 +62,7 @@ class AutoClassifier(Auto):
         p += [softmax(self.L[u] @ x1) for u in range(2)]
         s["cells"] = [self.binning.cells(u, z) for u in range(2)]
         p += [softmax(self.TW[u, np.arange(TABLES), s["cells"][u]].sum(0)) for u in range(2)]
-        s["far"] = self.far(z, s["D"])
+        s["far"] = self.far(z, s["D"], 6 if C >= 8 else 1)
         opinions = {}
         for who in ("far", "sharp", "soft"):
             votes, number = np.zeros(C), 0.0
@@ -122,7 +122,7 @@ class AutoClassifier(Auto):
         self.seen[y] = True
         e_y = (np.arange(self.C) == y).astype(float)
         g = s["l"] @ s["P"] - s["l"][:, y]
-        self.newton(g, g, 1.5, w)
+        self.newton(g, g, 1.8, w)
         self.learn_calibration(s, y, w)
         for u, rate in enumerate((0.3, 0.05)):
             slope = w * np.outer(s["p"][1 + u] - e_y, s["x1"])
@@ -131,7 +131,7 @@ class AutoClassifier(Auto):
         for u in range(2):
             at, slope = (u, np.arange(TABLES), s["cells"][u]), w * (s["p"][3 + u] - e_y)
             self.TG[at] = 0.9995 * self.TG[at] + (slope**2).mean()
-            step = 0.3 / math.sqrt(TABLES) / np.sqrt(self.TG[at] + 1e-2)
+            step = over_root(0.3 / math.sqrt(TABLES), self.TG[at] + 1e-2)
             self.TW[at] -= np.outer(step, slope)
         self.trees.learn(s["leaves"], s["z"], w * (e_y - s["p"][-2]), self.t)
         if self.second >= 0:
@@ -143,7 +143,7 @@ class AutoClassifier(Auto):
         self.learn_metric(s, y, w)
         self.follow_distance(s["D"])
         alpha = w * (e_y - s["p"][7:10])
-        hard = s["P"][y] < 0.8
+        hard = s["P"][y] < 0.88
         self.remember({"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w}, s["far"])
         self.prior = self.prior + min(0.02 * w, 1.0) * (e_y - self.prior)
         self.follow_features(s["moments"])

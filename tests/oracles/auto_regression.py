@@ -9,7 +9,7 @@ import numpy as np
 
 from .auto import CELLS, TABLES, Auto, K
 from .auto_archive import vote
-from .auto_trees import NumberTrees
+from .auto_trees import NumberTrees, over_root
 
 LEVELS = np.array([0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995])
 
@@ -50,7 +50,7 @@ class AutoRegressor(Auto):
         f = [self.fast - self.my, self.last - self.my, self.L @ x1]
         s["cells"] = [self.binning.cells(u, z) for u in range(2)]
         f += [self.TW[u, np.arange(TABLES), s["cells"][u]].sum() for u in range(2)]
-        variance, s["far"] = self.latest, self.far(z, s["D"])
+        variance, s["far"] = self.latest, self.far(z, s["D"], 2)
         opinions = {"far": 0.0, "sharp": 0.0, "soft": 0.0}
         if self.memory:
             entries, pi, _ = vote(s["far"], 6.0)
@@ -132,7 +132,7 @@ class AutoRegressor(Auto):
             self.L = self.L - 0.3 * s["sy"] * slope / np.sqrt(self.G + 1e-10)
         for u in range(2):
             at = (u, np.arange(TABLES), s["cells"][u])
-            share = np.minimum(w * np.maximum(0.05, 1 / np.sqrt(1 + self.visits[at])), 1.0)
+            share = np.minimum(w * np.maximum(0.05, over_root(1.0, 1.0 + self.visits[at])), 1.0)
             self.TW[at] += share * bounded[3 + u] / TABLES
             self.visits[at] += min(w, 1.0)
         if self.ready:

@@ -161,8 +161,13 @@ class ClassTrees(Trees):
             values = (2.0 * signs.reshape(columns, TREES).T - 1.0) @ e
         for leaf in leaves:
             leaf.weights[-1] = 0.9995 * leaf.weights[-1] + np.mean(e**2)
-            leaf.weights[:-1] += e / math.sqrt(TREES) / math.sqrt(leaf.weights[-1] + 1e-2)
+            leaf.weights[:-1] += e * over_root(1.0 / math.sqrt(TREES), leaf.weights[-1] + 1e-2)
         self.grow(leaves, x, values, t)
+
+
+def over_root(rate, number):
+    """rate / sqrt(number) in single precision."""
+    return np.float64(np.float32(rate) / np.sqrt(np.float32(number)))
 
 
 class NumberTrees(Trees):
@@ -174,6 +179,6 @@ class NumberTrees(Trees):
 
     def learn(self, leaves, x, e, size, w, t):
         for leaf in leaves:
-            share = min(w * max(0.05, 1.0 / math.sqrt(1.0 + leaf.weights[1])), 1.0)
+            share = min(w * max(0.05, over_root(1.0, 1.0 + leaf.weights[1])), 1.0)
             leaf.weights += [share * e / TREES, min(w, 1.0)]
         self.grow(leaves, x, [min(w, 1.0) * np.clip(e / size, -1e6, 1e6)] * TREES, t)

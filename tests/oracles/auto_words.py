@@ -87,7 +87,7 @@ class WordsClassifier(AutoClassifier):
         self.second, self.words = -1, Words(classes, classes)
         self.prior = np.full(classes, 1.0 / classes)
         self.mass, self.excess = np.zeros(11), np.zeros(11)
-        self.begin_mixer(5, 1.5 / 5)
+        self.begin_mixer(5, 1.2 / 5)
 
     def add_class(self):
         self.C += 1
@@ -120,7 +120,7 @@ class WordsClassifier(AutoClassifier):
         self.seen[y] = True
         e_y = (np.arange(self.C) == y).astype(float)
         g = s["l"] @ s["P"] - s["l"][:, y]
-        self.newton(g, g, 1.5, w)
+        self.newton(g, g, 1.8, w)
         self.learn_calibration(s, y, w)
         e, p = w * (e_y - s["p"]), s["p"][2]
         v = np.sum(p * (1.0 - p)) / (1.0 if self.C == 2 else self.C)

@@ -1,4 +1,4 @@
-"""The archive: the latest rows, many more than the memory holds. A prediction compares 40 to 70 of them.
+"""The archive: the latest rows, many more than the memory holds. A prediction compares a few dozen of them.
 
 Every row has links to rows near it. A search starts at the nearest rows of the memory, follows their links to rows of
 the archive, and then the links of the nearest of these. So it finds the K nearest rows of both together, or nearly all
@@ -45,25 +45,23 @@ from .tables import (
     LINKS,
     NEIGHBOURS,
     ROUNDED_NEIGHBOURS,
-    columns_of,
     desk_of,
     memory_of,
     room_of,
 )
 
-# Each step follows the links of FOLLOWED rows. With many classes, where other work takes longer, there are more steps.
-STEPS, MORE_STEPS, MANY_COLUMNS = 2, 6, 8
 WORD_BITS, LAST_BIT = np.uint64(6), np.uint64(63)  # 64 bits in a word of seen
 NONE, ONE = np.uint64(0), np.uint64(1)
 
 
 @compiled
-def find_far(model, state, n):
-    """Write the K nearest rows of memory and archive; n are near in the memory. Returns how many there are."""
+def find_far(model, state, n, steps):
+    """Write the K nearest rows of memory and archive; n are near in the memory. Each step follows the links of FOLLOWED
+    rows. Returns how many there are."""
     begin_in_memory(model, state, n)
     desk, weights, number = desk_of(model), room_of(model).metric.weight, n
     rows, distances, values = desk.pool.row, desk.pool.distance, desk.scaled[1:]
-    for _ in range(MORE_STEPS if columns_of(model) >= MANY_COLUMNS else STEPS):
+    for _ in range(steps):
         end = follow_links(model, state, number)
         row_distances(
             room_of(model).archive,

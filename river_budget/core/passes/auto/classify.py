@@ -85,13 +85,16 @@ from .trees import learn_trees, predict_trees
 
 PRIOR_EXPERT, LINEAR_EXPERTS = 0, 1
 PLAIN_SQUARES = np.int64(N_EXPERTS)  # the row of the least squares output
-FIRST_WEIGHTS = 1.5  # the sum of all experts' first weights
-MIXER_STEP = 1.5
+FIRST_WEIGHTS = 1.2  # the sum of all experts' first weights
+MIXER_STEP = 1.8
 UNIFORM_SHARE = 1e-3  # the share of the uniform distribution in every expert's probabilities
 KERNEL_STEP = 1.0
 PRIOR_RATE = 0.02
+# Steps of the search for far rows. With many classes, where other work takes longer and the far vote counts for more,
+# there are more steps.
+FAR_STEPS, MORE_FAR_STEPS, MANY_COLUMNS = 1, 6, 8
 PRIOR_VOTES = 0.3  # the prior counts as so many neighbours
-EASY = 0.8  # rows whose right class has this probability or more are not hard
+EASY = 0.88  # rows whose right class has this probability or more are not hard
 SURE_VOTE = 1e-3  # votes closer to 0 or 1 than this do not train the metric
 RESIDUAL_RATE, LEAST_RESIDUAL = 0.005, 1e-3
 HEAVIEST_EXAMPLE = 1e3
@@ -199,7 +202,9 @@ def predict_votes(model, state):
 @compiled
 def predict_far_votes(model, state, n):
     """vote(8) of the nearest in memory and archive."""
-    far, number, number_far = desk_of(model).far, 0.0, find_far(model, state, n)
+    far, number = desk_of(model).far, 0.0
+    steps = MORE_FAR_STEPS if columns_of(model) >= MANY_COLUMNS else FAR_STEPS
+    number_far = find_far(model, state, n, steps)
     if n > 0:
         number = weigh(far.distance, far.weight, far.share, number_far, SHARPEST)
     votes = begin_votes(model, far_expert(state))
