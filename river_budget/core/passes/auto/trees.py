@@ -290,7 +290,7 @@ def least_useful(model, j, node):
     nodes, leaves = room.nodes, room.leaves
     for parent in range(j * NODES, (j + 1) * NODES - 1):
         a = int(nodes[parent, CHILD])
-        if a == parent or node - a in (0, 1):
+        if a == parent or node == a or node == a + 1:
             continue
         if nodes[a, CHILD] != a or nodes[a + 1, CHILD] != a + 1:
             continue
