@@ -13,7 +13,7 @@ from river_budget.core.compiling.array_views import address_of, f64, f64_matrix
 from river_budget.core.simd.argmin import oldest_of, oldest_of_least
 from river_budget.core.simd.exponential import softmax
 from river_budget.core.simd.table_sums import add_rows, add_to_rows, all_dots
-from river_budget.core.simd.vector_ops import combine
+from river_budget.core.simd.vector_ops import combine, write_ranks
 
 WIDTHS = (1, 2, 7, 8, 9, 16, 26, 33)
 GUARD = -7.0  # what stands around results and must stay
@@ -48,6 +48,11 @@ def combined(a, scale, factor, b):
 @numba.njit
 def shares_of(scores, shares):
     softmax(scores, shares)
+
+
+@numba.njit
+def ranks_of(numbers, ranks):
+    write_ranks(numbers, np.int64(numbers.shape[0]), ranks)
 
 
 def guarded(n):
@@ -167,3 +172,17 @@ def test_a_tie_is_what_differs_by_rounding():
         ([0.0, 0.0, 1e-300, 1.0], 1),
     ):
         assert light_one_found(with_room(values, 0.0, float), 4, arrivals) == oldest
+
+
+@pytest.mark.parametrize("groups", [1, 2, 5])
+@pytest.mark.parametrize("different", [1, 3, 1000])
+def test_ranks_are_places_in_order_and_equal_numbers_keep_theirs(groups, different):
+    rng = np.random.default_rng(groups)
+    numbers = rng.integers(-different, different, 8 * groups)
+    numbers[:2] = np.iinfo(np.int64).min, np.float64(np.inf).view(np.int64)
+    ranks = np.full(len(numbers) + 8, 99)
+    ranks_of(numbers, ranks)
+    expected = np.empty(len(numbers), int)
+    expected[np.argsort(numbers, kind="stable")] = np.arange(len(numbers))
+    assert (ranks[: len(numbers)] == expected).all()
+    assert (ranks[len(numbers) :] == 99).all()
