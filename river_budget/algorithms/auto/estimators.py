@@ -64,7 +64,7 @@ class AutoKernelClassifier(Inspected, Classifier):
 
     >>> model = rb.AutoKernelClassifier(seed=1)
     >>> evaluate.progressive_val_score(datasets.ImageSegments(), model, metrics.Accuracy())
-    Accuracy: 95...%
+    Accuracy: 96...%
 
     Which feature matters most at the end of this stream:
 

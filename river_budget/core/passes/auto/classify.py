@@ -87,6 +87,8 @@ PRIOR_EXPERT, LINEAR_EXPERTS = 0, 1
 PLAIN_SQUARES = np.int64(N_EXPERTS)  # the row of the least squares output
 FIRST_WEIGHTS = 1.2  # the sum of all experts' first weights
 MIXER_STEP = 1.8
+EASY = 0.88  # rows whose right class has this probability or more are not hard
+OF_1_0 = (1.5, 1.5, 0.8)  # these three in version 1.0
 UNIFORM_SHARE = 1e-3  # the share of the uniform distribution in every expert's probabilities
 KERNEL_STEP = 1.0
 PRIOR_RATE = 0.02
@@ -94,7 +96,6 @@ PRIOR_RATE = 0.02
 # there are more steps.
 FAR_STEPS, MORE_FAR_STEPS, MANY_COLUMNS = 1, 6, 8
 PRIOR_VOTES = 0.3  # the prior counts as so many neighbours
-EASY = 0.88  # rows whose right class has this probability or more are not hard
 SURE_VOTE = 1e-3  # votes closer to 0 or 1 than this do not train the metric
 RESIDUAL_RATE, LEAST_RESIDUAL = 0.005, 1e-3
 HEAVIEST_EXAMPLE = 1e3
@@ -327,7 +328,16 @@ def learn_mixture(model, state, y, w):
         slope = mean_log(desk.mixture.share, logs[k]) - logs[k, y]
         solver.slope[k] = solver.curve[k] = slope
         learn_loss(model, k, state.rounds, -logs[k, y])
-    newton_step(model, n, FIRST_WEIGHTS / n, MIXER_STEP, w)
+    first_weights, step, _ = constants_of(state)
+    newton_step(model, n, first_weights / n, step, w)
+
+
+@compiled
+def constants_of(state):
+    """(FIRST_WEIGHTS, MIXER_STEP, EASY): models from files of version 1.0, which have no archive, keep theirs."""
+    if state.grows == ARCHIVES or state.slots > 0:
+        return FIRST_WEIGHTS, MIXER_STEP, EASY
+    return OF_1_0
 
 
 @compiled
@@ -380,7 +390,8 @@ def learn_metric(model, state, y, w):
 @compiled
 def remember(model, state, y, w):
     """Store the row in the memory, with alpha_qc = [c = y] - p_qc."""
-    place, hard = free_place(model, state), desk_of(model).mixture.share[y] < EASY
+    _, _, easy = constants_of(state)
+    place, hard = free_place(model, state), desk_of(model).mixture.share[y] < easy
     store_row(model, state, place, np.float64(y), hard, w, 0.0)
     archive_row(model, state, np.float64(y), w)
     write_coefficients(model, place, KERNEL_STEP)
