@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import faulthandler
 import functools
 import importlib.util
@@ -110,14 +111,34 @@ def pytest_xdist_make_scheduler(config, log):
     """With `-n`, all tests of a file run in one process: shared objects (a Ray, data, compiled passes) are made once."""
     from xdist.scheduler import LoadFileScheduling
 
+    config.option.loadscopereorder = False  # items are in order already, see below
     return LoadFileScheduling(config, log)
+
+
+# The files that take longest, so that no process waits at the end for one of them. Those that wait for Ray take turns
+# with those that compile most, so that two processes neither start a Ray nor compile the same at the same time.
+LONGEST = (
+    *("test_saving", "test_sweep", "test_backends", "test_lifecycle", "test_keyed", "test_laws"),
+    *("test_train_shards", "test_process_safety", "test_plain", "test_guide", "test_processors"),
+    *("test_auto_replay", "test_fuzz", "test_bounds", "test_experiments"),
+)
+
+
+def longest_first(items):
+    """Sort the items by files: first the longest ones, then those with the most tests."""
+    number = collections.Counter(item.path for item in items)
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(
+        key=lambda item: (places.get(item.path.stem, len(LONGEST)), -number[item.path], item.path)
+    )
 
 
 NEEDED_BY = {"matplotlib": "rb.plots.", "pandas": "import pandas"}
 
 
 def pytest_collection_modifyitems(items):
-    """Skip docstring examples that need an extra which is not installed."""
+    """Sort the items, and skip docstring examples that need an extra which is not installed."""
+    longest_first(items)
     missing = [name for name in NEEDED_BY if importlib.util.find_spec(name) is None]
     for item in items:
         if isinstance(item, pytest.DoctestItem):

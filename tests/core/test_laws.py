@@ -36,6 +36,8 @@ from numba.core.dispatcher import Dispatcher
 from optional import needs_cache, needs_compiler
 from river import base
 
+from conftest import LONGEST
+
 import river_budget as rb
 from river_budget import core
 
@@ -590,6 +592,13 @@ def test_every_model_learns_the_same_where_passes_are_compiled_and_where_they_ar
         run(LEARNED, SUPPORT, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)
     )
     assert compiling == loading
+
+
+# the tests themselves
+
+
+def test_the_longest_files_of_tests_are_files_of_tests():
+    assert set(LONGEST) <= {path.stem for path in TESTS.rglob("test_*.py")}
 
 
 # other processors
