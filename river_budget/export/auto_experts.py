@@ -161,7 +161,7 @@ def _predicting(row: Row) -> Iterator[Tensor]:
     if (n := int(learned.state.second_order)) >= 0:
         yield line(row, learned.room.least_squares[:, : n + 1])
     yield from tree_sums(row)
-    for vote, _ in far_votes(row, regress.FAR_SOFTNESS, regress.FAR_STEPS):
+    for vote, _ in far_votes(row, regress.FAR_SOFTNESS, int(regress.FAR_STEPS)):
         yield vote
 
 

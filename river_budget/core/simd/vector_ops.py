@@ -208,7 +208,9 @@ def _write_ranks(builder, numbers, n, ranks):
         start = builder.mul(groups.index, ir.Constant(WORD, LANES))
         end = builder.add(start, ir.Constant(WORD, LANES))
         own = load_eight_integers(builder, numbers[0], start)
-        places = builder.add(ir.Constant(PLACES, list(range(LANES))), integer_in_all(builder, start))
+        places = builder.add(
+            ir.Constant(PLACES, list(range(LANES))), integer_in_all(builder, start)
+        )
         builder.store(ir.Constant(PLACES, [0] * LANES), rank)
 
         def count_below(first: Any, last: Any, limits: Callable[[Any], Any]) -> None:

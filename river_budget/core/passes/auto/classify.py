@@ -22,7 +22,7 @@ from ...compiling.needs import Need
 from ...examples.call import row_of, scores_of, unpack_rows, whole_row
 from ...examples.finite import is_finite
 from ...simd.exponential import logarithms
-from ...simd.vector_ops import LANES, dot
+from ...simd.vector_ops import LANES
 from .archive import archive_row, find_far
 from .binning import learn_bins, predict_bins
 from .linear_models import (
@@ -63,6 +63,7 @@ from .mixer import (
     learn_loss,
     link,
     link_all,
+    mean_log,
     newton_step,
     tree_expert,
 )
@@ -341,14 +342,6 @@ def constants_of(state):
 
 
 @compiled
-def mean_log(shares, logs):
-    """sum_c P_c l_c"""
-    if logs.shape[0] == 2:
-        return shares[0] * logs[0] + shares[1] * logs[1]
-    return dot(shares, logs, logs.shape[0])
-
-
-@compiled
 def learn_models(model, state, w):
     """lin, bin, trees, linrls"""
     errors = desk_of(model).errors
@@ -373,9 +366,10 @@ def learn_models(model, state, w):
 
 @compiled
 def learn_metric(model, state, y, w):
-    """g_f = a_f 3 / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 / v_y)"""
+    """g_f = a_f 3 / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 / v_y). Overwrites the
+    shares and the weights of the neighbours."""
     near, labels = desk_of(model).near, memory_of(model).target
-    places, pi, own, right = near.place, near.share, near.weight, 0.0  # whose weights are not needed any more
+    places, pi, own, right = near.place, near.share, near.weight, 0.0
     if found_of(model).neighbours < NEIGHBOURS:
         return
     for k in range(NEIGHBOURS):

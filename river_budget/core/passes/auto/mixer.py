@@ -26,7 +26,7 @@ from ...compiling.array_views import address_of, f64
 from ...compiling.jit import compiled
 from ...examples.call import row_of
 from ...simd.exponential import exp_of, exponentials, softmax
-from ...simd.vector_ops import combine
+from ...simd.vector_ops import combine, dot
 from .tables import (
     ARCHIVES,
     CALIBRATION_KNOTS,
@@ -117,6 +117,14 @@ def in_one(table):
 
 
 # The Newton step
+
+
+@compiled
+def mean_log(shares, logs):
+    """sum_c P_c l_c"""
+    if logs.shape[0] == 2:
+        return shares[0] * logs[0] + shares[1] * logs[1]
+    return dot(shares, logs, logs.shape[0])
 
 
 @compiled
