@@ -108,11 +108,11 @@ def find_cells(model, expert):
     for j in range(BIN_TABLES):
         hash_sum[j] = 0.0
     for b in range(EXPERT_SLOTS[expert], EXPERT_SLOTS[expert + 1]):
-        chosen, scales = of_slot(features, b), of_slot(slots.scale, b)
-        shifts, turns = of_slot(slots.shift, b), of_slot(slots.turn, b)
-        sums = hash_sum[FIRST_TABLES[b] :]
+        first, sums = b * BIN_TABLES + FIRST_TABLES[b], hash_sum[FIRST_TABLES[b] :]
+        scales, shifts = of_slot(slots.scale, b), of_slot(slots.shift, b)
+        turns = of_slot(slots.turn, b)
         for j in range(sums.shape[0]):  # gathered first, so that the next loop is vector code
-            seen[j] = row[chosen[j]]
+            seen[j] = row[features[first + j]]
         for j in range(sums.shape[0]):
             sums[j] += math.floor(seen[j] * scales[j] + shifts[j]) * turns[j]
     for j in range(BIN_TABLES):
