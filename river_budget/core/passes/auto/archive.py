@@ -31,13 +31,7 @@ from ...block.table_prefetch import prefetch
 from ...compiling.array_views import address_of, as_i64
 from ...compiling.jit import compiled
 from ...simd.table_sums import row_distances
-from ...simd.vector_ops import write_ranks
-from .memory import (
-    LEAST_VOTE_WEIGHT,
-    NO_BOUND,
-    filled_up,
-    recent_places,
-)
+from .memory import LEAST_VOTE_WEIGHT, NO_BOUND, rank, recent_places
 from .tables import (
     ARCHIVES,
     FOLLOWED,
@@ -136,11 +130,11 @@ def keep_nearest(model, number, end):
         n += np.int64(distance < bound)
     if n == number:
         return n
-    write_ranks(distances, filled_up(distances, n), ranks)
+    rank(distances, n, ranks)
     in_order, ordered_rows, ordered_opened = as_i64(ordered.distance), ordered.row, ordered.open
     for i in range(n):
-        rank = ranks[i]
-        in_order[rank], ordered_rows[rank], ordered_opened[rank] = distances[i], rows[i], opened[i]
+        k = ranks[i]
+        in_order[k], ordered_rows[k], ordered_opened[k] = distances[i], rows[i], opened[i]
     n = min(n, NEIGHBOURS)
     for k in range(ROUNDED_NEIGHBOURS):
         distances[k] = in_order[k]

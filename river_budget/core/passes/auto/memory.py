@@ -128,7 +128,7 @@ def _bound(model, far, minima, count):
         for g in range(groups):
             minima[g] = min(minima[g], minima[groups + g])
     ranks, limit = desk_of(model).ranks, minima[0]
-    write_ranks(minima, filled_up(minima, groups), ranks)
+    rank(minima, groups, ranks)
     for g in range(groups):
         limit = minima[g] if ranks[g] == NEIGHBOURS - 1 else limit
     return limit
@@ -142,6 +142,12 @@ def filled_up(values, n):
     for i in range(n, whole):
         values[i] = NO_BOUND
     return whole
+
+
+@compiled
+def rank(values, n, ranks):
+    """Write the ranks of n values, and pad both to whole vectors."""
+    write_ranks(values, filled_up(values, n), ranks)
 
 
 @compiled
@@ -164,7 +170,7 @@ def _choose(far, chosen, count, limit):
 def _sort_chosen(model, chosen, ordered, number):
     """Write each chosen row at its rank. All of them, as it is not known before which are the K nearest."""
     ranks = desk_of(model).ranks
-    write_ranks(chosen, filled_up(chosen, number), ranks)
+    rank(chosen, number, ranks)
     for i in range(number):
         ordered[ranks[i]] = chosen[i]
         ordered[CHOSEN_ROOM + ranks[i]] = chosen[CHOSEN_ROOM + i]

@@ -248,7 +248,8 @@ def deviation_of(values, n):
     for j in range(n):
         total += values[j]
     for j in range(n):
-        squares += (values[j] - total / n) ** 2 / n
+        apart = values[j] - total / n
+        squares += apart * apart / n
     return math.sqrt(squares)
 
 

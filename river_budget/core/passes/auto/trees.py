@@ -296,7 +296,8 @@ def least_useful(model, j, node):
             continue
         difference = 0.0
         for c in range(leaves.shape[1] - 1):
-            difference += (leaves[a, c] - leaves[a + 1, c]) ** 2
+            apart = leaves[a, c] - leaves[a + 1, c]
+            difference += apart * apart
         one, other = nodes[a, VISITS], nodes[a + 1, VISITS]
         difference *= one * other / (one + other + 1e-9)
         if AHEAD * difference < least:
