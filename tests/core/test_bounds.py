@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from guarded import no_idle_workspaces
-from models import may_be_unlimited, two_classes_only
+from models import crossed, may_be_unlimited, two_classes_only
 from optional import pandas as pd
 from river import base
 from saved_models import ALL, file_of
@@ -125,16 +125,21 @@ def test_nothing_is_written_beside_blocks_and_scratch_space(model, arrays):
         assert_untouched(arrays)
 
 
-def documents(n, rng):
+def rows(model, rng):
+    """Rows of three features and then of more."""
+    live(model, 3, rng)
+
+
+def word_counts(n, rng):
     """Names that come and go, and as many targets."""
     for i in range(n):
         words = rng.choice(np.arange(4 * i, 4 * i + 300), 12, replace=False)
         yield {f"word {word}": 1.0 + word % 3 for word in words.tolist()}, bool(words[0] % 2)
 
 
-def read(model, rng):
+def documents(model, rng):
     """Documents, one by one and as a matrix."""
-    for x, y in documents(150, rng):
+    for x, y in word_counts(150, rng):
         model.learn_one(*((x, y) if hasattr(model, "predict_one") else (x,)))
     matrix = scipy.sparse.random_array((60, 500), density=0.02, rng=rng, format="csr")
     model.learn_many(
@@ -142,10 +147,7 @@ def read(model, rng):
     )
 
 
-@pytest.mark.parametrize(
-    "lived", [lambda model, rng: live(model, 3, rng), read], ids=["rows", "documents"]
-)
-@pytest.mark.parametrize("model", ALL)
+@pytest.mark.parametrize(("model", "lived"), crossed(ALL, [rows, documents]))
 def test_what_lies_in_scratch_space_makes_no_difference(model, lived, monkeypatch):
     """It is handed on from call to call as it is, but for its first rows."""
     rng = np.random.default_rng(1)

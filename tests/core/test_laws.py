@@ -460,8 +460,8 @@ X, y = np.ascontiguousarray(X[order]), y[order]
 strategy = rb.maintenance.Merge(ARITY)
 kernel, l2 = rb.kernels.RBF(0.008), 1.0 / (32 * len(y))
 model = rb.BSGDClassifier(500, kernel, strategy, l2=l2, project_to_ball=False)
-model.learn_many(X[:12000], y[:12000])
-found = model.predict_then_learn_many(X[12000:], y[12000:])
+model.learn_many(X[:3000], y[:3000])
+found = model.predict_then_learn_many(X[3000:9000], y[3000:9000])
 print(json.dumps(hashlib.sha256(found).hexdigest()))
 """
 
@@ -486,7 +486,7 @@ def answers():
     for entry in MODELS:
         budget = {"budget": 5} if getattr(entry.values[0], "budget", None) else {}
         model = variant(entry.values[0], seed=1, **budget)
-        learn(model, stream_for(model, 40))
+        learn(model, stream_for(model, 25))
         xs = [x for x, _ in stream_for(model, 10, seed=1)]
         flat = np.ravel([list_of(model.decision_function_one(x)) for x in xs]).tolist()
         labels = [model.predict_one(x) for x in xs] if isinstance(model, base.Classifier) else []
