@@ -50,7 +50,7 @@ A9A = """
 import hashlib
 import numpy as np, river_budget as rb
 X, y = rb.datasets.A9a().part("a9a")
-for budget in (100, 200):  # of more, most partners are ruled out
+for budget in (100, 200):
     model = rb.BSGDClassifier(budget, rb.kernels.RBF(1 / 123))
     predicted = model.predict_then_learn_many(X, y)
     late = [model.decision_function_one(dict(enumerate(x))) for x in X[:300].tolist()]
