@@ -9,6 +9,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import signal
 import traceback
 
 # Before NumPy is loaded: threads that share out small tables wait for each other, and burn all processors
@@ -55,6 +56,14 @@ def data():
         return _load(name)
 
     return load
+
+
+@pytest.fixture
+def ctrl_c():
+    """Python's own answer to Ctrl-C, also where the tests run in the background and it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 pytest.register_assert_rewrite(

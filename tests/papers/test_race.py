@@ -178,7 +178,7 @@ def test_an_interrupt_ends_the_other_processes():
     assert set(multiprocessing.active_children()) <= before
 
 
-def test_without_signal_masks_nothing_is_held_back(monkeypatch):
+def test_without_signal_masks_nothing_is_held_back(monkeypatch, ctrl_c):
     monkeypatch.delattr(signal, "pthread_sigmask", raising=False)  # Windows
     with pytest.raises(KeyboardInterrupt), _interrupts_held_back():
         signal.raise_signal(signal.SIGINT)

@@ -249,14 +249,6 @@ def test_a_refused_example_gives_the_turn_back(model):
 # Ctrl-C
 
 
-@pytest.fixture
-def ctrl_c():
-    """Python's own answer to Ctrl-C, also where the tests run in the background and it is ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def interrupted_after(calls):
     """Ctrl-C comes while a pass runs, the last of so many."""
 
