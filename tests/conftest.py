@@ -95,11 +95,26 @@ def opened_ray(workers=2):
     pytest.skip(NO_RAY[0])
 
 
-@pytest.fixture(scope="module")
+# The files whose tests need a Ray. They run one after the other in one process and share a Ray, as it takes 7 seconds
+# to start one.
+WITH_RAY = {"test_backends", "test_guide", "test_keyed", "test_sweep", "test_train_shards"}
+SHARED_RAY = []
+
+
+@pytest.fixture
 def ray():
-    """A Ray for all tests of a file."""
-    with opened_ray() as opened:
-        yield opened
+    """The Ray that the files of `WITH_RAY` share."""
+    if not SHARED_RAY:
+        SHARED_RAY.append(opened_ray())
+    return SHARED_RAY[0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Close the Ray behind the last test that may need it: the others shall run without."""
+    yield
+    if SHARED_RAY and (nextitem is None or nextitem.path.stem not in WITH_RAY):
+        SHARED_RAY.pop().close()
 
 
 @pytest.fixture
@@ -117,18 +132,23 @@ def file(tmp_path):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """With `-n`, all tests of a file run in one process: shared objects (a Ray, data, compiled passes) are made once."""
+    """With `-n`, all tests of a file run in one process: shared objects (data, compiled passes) are made once."""
     from xdist.scheduler import LoadFileScheduling
 
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return "files with a Ray" if pathlib.PurePath(file).stem in WITH_RAY else file
+
     config.option.loadscopereorder = False  # items are in order already, see below
-    return LoadFileScheduling(config, log)
+    return Scheduling(config, log)
 
 
-# The files that take longest, so that no process waits at the end for one of them. Those that wait for Ray take turns
-# with those that compile most, so that two processes neither start a Ray nor compile the same at the same time.
+# The files that take longest, so that no process waits at the end for one of them. One process begins with those that
+# wait for Ray, the other with one that compiles most, so that they do not compile the same at the same time.
 LONGEST = (
-    *("test_saving", "test_sweep", "test_backends", "test_lifecycle", "test_keyed", "test_laws"),
-    *("test_train_shards", "test_process_safety", "test_plain", "test_guide", "test_processors"),
+    *("test_saving", "test_sweep", "test_backends", "test_keyed", "test_train_shards", "test_guide"),
+    *("test_lifecycle", "test_laws", "test_process_safety", "test_plain", "test_processors"),
     *("test_auto_replay", "test_fuzz", "test_bounds", "test_experiments"),
 )
 

@@ -218,8 +218,9 @@ def comes_true(condition, seconds):
     return condition()
 
 
+@pytest.mark.slow
 @ON_POSIX
-@pytest.mark.parametrize("way", [pytest.param("by itself", marks=pytest.mark.slow), "killed"])
+@pytest.mark.parametrize("way", ["by itself", "killed"])
 def test_who_reads_a_log_of_the_cluster_outlives_the_program(way, home):
     """Nothing is ended that the program has not started."""
     follow = "import sys; log = open(sys.argv[1]); print(flush=True); sys.stdin.read(); log.read()"
@@ -260,6 +261,7 @@ def test_a_program_that_is_killed_leaves_nothing_behind(home):
     assert list(home.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_ray_may_have_been_imported_before(ray):
     code = (
         "import ray, river_budget as rb\n"

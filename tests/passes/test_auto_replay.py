@@ -54,7 +54,7 @@ def replay_numbers(stream, budget, weights=None):
     return model, oracle
 
 
-@pytest.mark.parametrize("budget", [30, 250])
+@pytest.mark.parametrize("budget", [pytest.param(30, marks=pytest.mark.slow), 250])
 def test_two_classes_are_replayed_on_real_data(data, budget):
     rows, targets = data("german.numer")
     stream = examples(rows[:400], targets[:400])
@@ -70,8 +70,7 @@ def test_three_classes_and_more_features_than_least_squares_takes_are_replayed(d
     assert len(model.experts()) == oracle.E == 12
 
 
-@pytest.mark.parametrize("budget", [1, 2, 7, 60])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("budget", "seed"), [(1, 0), (2, 1), (7, 0), (60, 1)])
 def test_emerging_features_and_classes_are_replayed(budget, seed):
     stream = emerging(250, seed=seed)
     replay_classes(stream, budget, weights=some_weights(stream))
@@ -82,8 +81,7 @@ def test_regression_is_replayed_on_real_data(data):
     replay_numbers(examples(rows[:400], targets[:400]), 150)
 
 
-@pytest.mark.parametrize("budget", [1, 2, 7, 60])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("budget", "seed"), [(1, 0), (2, 1), (7, 0), (60, 1)])
 def test_emerging_features_are_replayed_in_regression(budget, seed):
     stream = smooth(250, seed=seed)
     replay_numbers(stream, budget, some_weights(stream))
@@ -125,7 +123,7 @@ def giants(n, seed=0):
     return stream
 
 
-@pytest.mark.parametrize("budget", [40, 200])
+@pytest.mark.parametrize("budget", [40, pytest.param(200, marks=pytest.mark.slow)])
 def test_features_with_heavy_tails_are_replayed(budget):
     stream = giants(300)
     _, oracle = replay_numbers(stream, budget)

@@ -51,6 +51,7 @@ NAMES = {
     "number": ((1306201125, "plumless"), (1306201124, "plumless")),
 }
 CLOSE = 1e-12
+DOING = "doing:"
 
 
 # Renaming a name
@@ -344,7 +345,6 @@ WORKS = {
 
 if __name__ == "__main__":
     faulthandler.enable()
-    work, *arguments = sys.argv[1:]
-    for each in itertools.product(*(argument.split(",") for argument in arguments)):
-        print(work, *each, file=sys.stderr, flush=True)  # the last line tells what it was doing
+    for work, *each in itertools.product(*(argument.split(",") for argument in sys.argv[1:])):
+        print(DOING, work, *each, file=sys.stderr, flush=True)  # the last line tells what it was doing
         WORKS[work](*each)

@@ -85,7 +85,7 @@ def test_a_stand_in_that_is_only_imported_skips_nothing(tmp_path):
         "def test_one():\n    pass\n\n"
         "def test_other():\n    nothing.DataFrame()\n"
     )
-    environment = os.environ | {"PYTHONPATH": PYTHONPATH}
+    environment = os.environ | {"PYTHONPATH": PYTHONPATH, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     command = [sys.executable, "-m", "pytest", "--doctest-modules", "-p", "no:cacheprovider"]
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False

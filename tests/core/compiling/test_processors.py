@@ -70,6 +70,7 @@ def learned(names, environment, script=LEARN):
     "names", [FEW, pytest.param(ALL, marks=pytest.mark.slow)], ids=["few", "all"]
 )
 def test_narrow_vectors_learn_the_same_bits(names, tmp_path):
+    """One process compiles for the other processor, and one loads what was compiled for this one."""
     narrow = learned(names, NARROW | {"NUMBA_CACHE_DIR": str(tmp_path)}, UNKNOWN + LEARN)
     assert len(narrow) == len(names)
     assert narrow == learned(names, {})

@@ -52,7 +52,7 @@ def test_a_short_run(seed):
 
 def test_two_short_runs_with_names_that_collide():
     """And with names, values and examples that act. In a process of its own, as it may end by a signal."""
-    fuzzing_process("--seed", 2, "--rounds", 2, "--operations", 500, "--names", "collide")
+    fuzzing_process("--seed", 2, "--rounds", 2, "--operations", 250, "--names", "collide")
 
 
 def test_keys_do_collide():
