@@ -160,10 +160,10 @@ def assert_combinations(model, stream, at_least):
 @pytest.mark.parametrize("kind", ["two", "three", "many", "gradient"])
 @pytest.mark.parametrize("lists", [False, True])
 def test_what_is_kept_of_vectors_is_true(lists, kind, monkeypatch):
-    """Distances, norms and lengths, after thousands of merges that only followed them."""
+    """Distances, norms and lengths, after a thousand merges and more that only followed them."""
     stored_as(monkeypatch, lists)
     model = KINDS[kind](12)
-    run(model, crowd(4000))
+    run(model, crowd(2000))
     block = views(model.block)
     lengths = block.lengths[: int(block.head.count)]
     assert lengths.tolist() == np.count_nonzero(vectors(model), axis=1).tolist()

@@ -150,10 +150,10 @@ def test_a_forged_node_loads_or_is_refused_and_never_breaks(task, make):
     arrays = []
     text = json.dumps(nodes.encoded(learned(task, make), arrays))
     refused = 0
-    for path in list(places(json.loads(text))):
+    for number, path in enumerate(places(json.loads(text))):
         if "arrays" in path or "own" in path or "numbers" in path:
             continue  # of our own models: see test_saving.py
-        for wrong in WRONG:
+        for wrong in WRONG[number % 3 :: 3]:
             node = json.loads(text)
             inner = node
             for key in path[:-1]:
@@ -164,4 +164,4 @@ def test_a_forged_node_loads_or_is_refused_and_never_breaks(task, make):
                 assert isinstance(model, compose.Pipeline) or hasattr(model, "predict_one")
             except rb.SavedModelError:
                 refused += 1
-    assert refused > 50
+    assert refused > 15
