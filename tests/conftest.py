@@ -144,10 +144,17 @@ def pytest_xdist_make_scheduler(config, log):
     return Scheduling(config, log)
 
 
-# The files that take longest, so that no process waits at the end for one of them. One process begins with those that
-# wait for Ray, the other with one that compiles most, so that they do not compile the same at the same time.
+# The files that take longest, so that no process waits at the end for one of them. One process begins with a file that
+# compiles most, the other with those that wait for Ray, so that they do not compile the same at the same time.
 LONGEST = (
-    *("test_saving", "test_sweep", "test_backends", "test_keyed", "test_train_shards", "test_guide"),
+    *(
+        "test_saving",
+        "test_backends",
+        "test_keyed",
+        "test_train_shards",
+        "test_guide",
+        "test_sweep",
+    ),
     *("test_lifecycle", "test_laws", "test_process_safety", "test_plain", "test_processors"),
     *("test_auto_replay", "test_fuzz", "test_bounds", "test_experiments"),
 )

@@ -346,5 +346,7 @@ WORKS = {
 if __name__ == "__main__":
     faulthandler.enable()
     for work, *each in itertools.product(*(argument.split(",") for argument in sys.argv[1:])):
-        print(DOING, work, *each, file=sys.stderr, flush=True)  # the last line tells what it was doing
+        print(
+            DOING, work, *each, file=sys.stderr, flush=True
+        )  # the last line tells what it was doing
         WORKS[work](*each)
