@@ -118,10 +118,14 @@ BEHIND += [
 ]
 
 
-@pytest.mark.parametrize(
-    ("model", "scaler"),
-    [pytest.param(*e.values, scaler, id=f"{e.id}-{scaler.__name__}") for e, scaler in BEHIND],
-)
+def every_fourth_or_all(cases):
+    """All of them with `pytest -m slow`: the scaler is the same for all."""
+    for number, (entry, scaler) in enumerate(cases):
+        slow = [pytest.mark.slow] if number % 4 else []
+        yield pytest.param(*entry.values, scaler, id=f"{entry.id}-{scaler.__name__}", marks=slow)
+
+
+@pytest.mark.parametrize(("model", "scaler"), every_fourth_or_all(BEHIND))
 def test_behind_a_scaler_a_model_passes_what_rivers_linear_models_pass(model, scaler):
     pipeline, regression = scaler() | model.clone(), not isinstance(model, base.Classifier)
     found = failures(pipeline, on_the_last(pipeline))

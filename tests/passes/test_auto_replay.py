@@ -72,7 +72,7 @@ def test_three_classes_and_more_features_than_least_squares_takes_are_replayed(d
 
 @pytest.mark.parametrize(("budget", "seed"), [(1, 0), (2, 1), (7, 0), (60, 1)])
 def test_emerging_features_and_classes_are_replayed(budget, seed):
-    stream = emerging(250, seed=seed)
+    stream = emerging(180, seed=seed)
     replay_classes(stream, budget, weights=some_weights(stream))
 
 
@@ -83,7 +83,7 @@ def test_regression_is_replayed_on_real_data(data):
 
 @pytest.mark.parametrize(("budget", "seed"), [(1, 0), (2, 1), (7, 0), (60, 1)])
 def test_emerging_features_are_replayed_in_regression(budget, seed):
-    stream = smooth(250, seed=seed)
+    stream = smooth(180, seed=seed)
     replay_numbers(stream, budget, some_weights(stream))
 
 
@@ -103,7 +103,7 @@ def hostile(n, seed=0):
 
 
 def test_hostile_rows_are_replayed():
-    stream = hostile(220)
+    stream = hostile(150)
     replay_numbers(stream, 50)
     replay_classes([(x, y > 0.2) for x, y in stream], 50, classes=(False, True))
     replay_classes([(x, f"{round(y) % 4}") for x, y in stream], 50)
@@ -132,7 +132,7 @@ def test_features_with_heavy_tails_are_replayed(budget):
 
 
 def test_knots_are_laid_again_as_the_reference_does():
-    stream = [({"amount": x["amount"]}, y) for x, y in giants(1200)]
+    stream = [({"amount": x["amount"]}, y) for x, y in giants(600)]
     _, oracle = replay_numbers(stream, 40)
     assert len(oracle.knots) == 1
 

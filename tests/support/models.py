@@ -262,11 +262,12 @@ def list_of(score):
 
 
 def accuracy(model, stream):
-    right = 0
+    right = n = 0
     for x, y in stream:
         right += model.predict_one(x) == y
+        n += 1
         model.learn_one(x, y)
-    return right / len(stream)
+    return right / n
 
 
 def one_of_each(entries):

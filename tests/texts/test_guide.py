@@ -42,6 +42,7 @@ def test_the_section_on_sweeps_runs(ray):
     run("Which parameters")
 
 
+@pytest.mark.slow  # Ray Data takes 5 seconds to load
 def test_the_section_on_ray_data_runs(ray):
     run("A data set of Ray Data")
 

@@ -336,7 +336,7 @@ def test_memory_grows_with_names_only(scaler):
     assert sizes[0] == sizes[1] < 8000
 
 
-@pytest.mark.parametrize("scaler", [*OURS, rb.StandardScaler() | rb.BSGDClassifier(15)])
+@pytest.mark.parametrize("scaler", OURS)
 def test_river_takes_it_for_one_of_its_own(scaler):
     pytest.importorskip("sklearn", reason="River's checks take data from scikit-learn")
     for check in checks.yield_checks(scaler):

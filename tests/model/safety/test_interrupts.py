@@ -83,8 +83,8 @@ def answer(model, x):
     return ask(x)
 
 
-def at_every_moment(model, x, i, further):
-    """The model is as before the example or as after it, for this one and for what it learns then; or it knows the
+def at_moments(model, x, i, further, step):
+    """At every moment, or every few of them. The model is as before the example or as after it, for this one and for what it learns then; or it knows the
     names already, which for some makes a difference."""
     after, named = copy.deepcopy(model), copy.deepcopy(model)
     learn(after, x, i)
@@ -103,7 +103,7 @@ def at_every_moment(model, x, i, further):
     states = [(answers(state), answers_later(copy.deepcopy(state))) for state in states]
     moment = 0
     while True:
-        moment += 1
+        moment += step
         twin = copy.deepcopy(model)
         go_on = interrupted(moment, functools.partial(learn, twin, x, i))
         found = answers(twin)
@@ -127,7 +127,8 @@ WITH_LISTS = [model for model in MODELS if isinstance(model, choose_storage.Stor
     [(model, False) for model in MODELS] + [(model, True) for model in WITH_LISTS],
     ids=lambda value: str(value) if type(value) is bool else type(value).__name__,
 )
-def test_ctrl_c_while_names_are_added(model, early, monkeypatch):
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_ctrl_c_while_names_are_added(model, early, step, monkeypatch):
     """To a table; and to lists, or on the way there."""
     if early:
         for name, value in (("THIN_RATIO", 3), ("THIN_RATIO_LARGE", 3), ("PLACES_PER_NAME", 2)):
@@ -135,8 +136,8 @@ def test_ctrl_c_while_names_are_added(model, early, monkeypatch):
     model = begun(model)
     words = {f"word {i}": 0.5 for i in range(6)}
     further = {"a": 1.0, "word 3": -1.0, "later": 0.25}
-    first = at_every_moment(model, words, 0, further)
+    first = at_moments(model, words, 0, further, step)
     for i in range(4):
         learn(model, {f"{i} {j}": 1.0 for j in range(9)} | {"a": 1.0}, i)
-    second = at_every_moment(model, words, 1, further)
+    second = at_moments(model, words, 1, further, step)
     assert min(first, second) > 5
