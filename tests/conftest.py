@@ -18,24 +18,27 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from folders import ROOT, SUPPORT
 
-from river_budget.datasets import reading
-from river_budget.distributed.workers import backends
-from river_budget.model.calls import fast_path
-from river_budget.model.inputs import sparse_examples
+# The package is imported in functions: the process of `pytest -n` that only distributes tests does not need it, and
+# would make the others wait for four seconds.
 
 DATA = pathlib.Path(os.environ.get("RIVER_BUDGET_DATA", ROOT.parent / "shared" / "data"))
 if DATA.is_dir():  # so that the package and other processes use the same folder
     os.environ["RIVER_BUDGET_DATA"] = str(DATA)
 
 
-fast_path.EXAMPLES_BEFORE = 0  # tests of few examples shall go the short way, too
+def set_up_package():
+    from river_budget.model.calls import fast_path
+    from river_budget.model.inputs import sparse_examples
 
-if "RIVER_BUDGET_TEST_KEY_BITS" in os.environ:  # names have few keys: see test_keys.py
-    sparse_examples.key_mask = 2 ** int(os.environ["RIVER_BUDGET_TEST_KEY_BITS"]) - 1
+    fast_path.EXAMPLES_BEFORE = 0  # tests of few examples shall go the short way, too
+    if "RIVER_BUDGET_TEST_KEY_BITS" in os.environ:  # names have few keys: see test_keys.py
+        sparse_examples.key_mask = 2 ** int(os.environ["RIVER_BUDGET_TEST_KEY_BITS"]) - 1
 
 
 @functools.cache
 def _load(name):
+    from river_budget.datasets import reading
+
     path = DATA / f"{name}.xz"
     with reading.unpacked(path, "") as file:
         text = file.read()
@@ -82,6 +85,8 @@ def raised_inside_ray(error):
 
 def opened_ray(workers=2):
     """A Ray on the loopback interface. Skips the test if Ray cannot start."""
+    from river_budget.distributed.workers import backends
+
     if importlib.util.find_spec("ray") is None:
         pytest.skip("Ray is not installed")
     if not NO_RAY:
@@ -174,6 +179,7 @@ NEEDED_BY = {"matplotlib": "rb.plots.", "pandas": "import pandas"}
 
 def pytest_collection_modifyitems(items):
     """Sort the items, and skip docstring examples that need an extra which is not installed."""
+    set_up_package()
     longest_first(items)
     missing = [name for name in NEEDED_BY if importlib.util.find_spec(name) is None]
     for item in items:
