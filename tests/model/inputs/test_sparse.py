@@ -126,16 +126,17 @@ def test_a_file_of_lists_holds_what_is_there(thin, tmp_path):
 
 def test_memory_follows_the_support(thin):
     model, usage = rb.RBPClassifier(12, K, seed=1), []
+    # Python forgets names when it needs their places, compiled code at once
+    lazily = 1 if may_read_dicts() else choose_storage.PLACES_PER_NAME
     for t, (x, y) in enumerate(documents(1500, drift=3.0)):
         model.learn_one(x, y)
         if t % 100 == 99:
             usage.append(model.memory_usage)
+            used = set(model.names_in_use())  # some 200, of 4,800
+            assert used <= set(model.features)
+            # those of the example before the lists
+            assert t < 500 or len(model.features) < lazily * (len(used) + 30)
     assert max(usage[5:]) <= 1.1 * max(usage[:5])
-    used = set(model.names_in_use())  # some 200, of 4,800
-    assert used <= set(model.features)
-    # Python forgets names when it needs their places, compiled code at once
-    lazily = 1 if may_read_dicts() else choose_storage.PLACES_PER_NAME
-    assert len(model.features) < lazily * (len(used) + 30)  # those of the example before the lists
 
 
 @pytest.mark.parametrize(
