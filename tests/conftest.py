@@ -14,6 +14,9 @@ import traceback
 
 # Before NumPy is loaded: threads that share out small tables wait for each other, and burn all processors
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Ray starts its workers with niceness 15: where other processes keep all processors busy, a worker takes a minute to
+# start instead of two seconds
+os.environ.setdefault("RAY_worker_niceness", "0")
 
 import pytest
 from folders import ROOT, SUPPORT
