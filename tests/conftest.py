@@ -30,6 +30,7 @@ if DATA.is_dir():  # so that the package and other processes use the same folder
 
 
 def set_up_package():
+    """Set what all tests need in the package."""
     from river_budget.model.calls import fast_path
     from river_budget.model.inputs import sparse_examples
 
@@ -155,14 +156,8 @@ def pytest_xdist_make_scheduler(config, log):
 # The files that take longest, so that no process waits at the end for one of them. One process begins with a file that
 # compiles most, the other with those that wait for Ray, so that they do not compile the same at the same time.
 LONGEST = (
-    *(
-        "test_saving",
-        "test_backends",
-        "test_keyed",
-        "test_train_shards",
-        "test_guide",
-        "test_sweep",
-    ),
+    *("test_saving", "test_backends", "test_keyed", "test_train_shards", "test_guide"),
+    "test_sweep",
     *("test_lifecycle", "test_laws", "test_process_safety", "test_plain", "test_processors"),
     *("test_auto_replay", "test_fuzz", "test_bounds", "test_experiments"),
 )

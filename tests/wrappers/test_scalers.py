@@ -336,7 +336,15 @@ def test_memory_grows_with_names_only(scaler):
     assert sizes[0] == sizes[1] < 8000
 
 
-@pytest.mark.parametrize("scaler", OURS)
+PIPELINES = [
+    pytest.param(
+        pair.values[0] | rb.BSGDClassifier(15), id=f"{pair.id} in front", marks=pytest.mark.slow
+    )
+    for pair in PAIRS
+]
+
+
+@pytest.mark.parametrize("scaler", OURS + PIPELINES)
 def test_river_takes_it_for_one_of_its_own(scaler):
     pytest.importorskip("sklearn", reason="River's checks take data from scikit-learn")
     for check in checks.yield_checks(scaler):

@@ -43,7 +43,9 @@ print(*(name.rpartition(".")[2] for name in sys.modules if name.startswith("rive
 """
 
 
-@pytest.mark.parametrize(("value", "plain"), [("1", True), ("0", False)])
+@pytest.mark.parametrize(
+    ("value", "plain"), [("1", True), ("0", False), pytest.param("", False, marks=pytest.mark.slow)]
+)
 def test_the_switch_keeps_out_the_files_that_need_private_parts(value, plain):
     (loaded,) = run("-c", LOADED, plain=value)
     assert PRIVATE & set(loaded.split()) == (set() if plain else PRIVATE)

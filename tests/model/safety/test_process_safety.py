@@ -36,11 +36,8 @@ def few_or_all(few, all_of_them):
 def what_happened(code, stderr):
     """What was done last, the exit code in words, what the thread that failed was doing; and the end of stderr."""
     how = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-    last = (
-        [line for line in stderr.splitlines() if line.startswith(DOING)][-1]
-        .removeprefix(DOING)
-        .strip()
-    )
+    *_, last = (line for line in stderr.splitlines() if line.startswith(DOING))
+    last = last.removeprefix(DOING)
     said = stderr.partition("\nExtension modules:")[0]  # a long list behind each fault
     _, found, trace = said.partition("Current thread")
     return f"{last}: {how}\n{found}{trace[:1500]}" if found else f"{last}: {how}\n{said[-1500:]}"
@@ -67,10 +64,8 @@ def works(work, *arguments, **variables):
 def test_a_signal_is_reported():
     with pytest.raises(AssertionError, match=r"(?s)fault: ended by SIGSEGV.*in fault"):
         works("fault")
-    assert (
-        what_happened(1, f"{DOING} mistake 2\na mistake")
-        == "mistake 2: exit code 1\ndoing: mistake 2\na mistake"
-    )
+    said = what_happened(1, f"{DOING}mistake 2\na mistake")
+    assert said == f"mistake 2: exit code 1\n{DOING}mistake 2\na mistake"
 
 
 # Names whose keys are equal
@@ -80,6 +75,9 @@ def test_a_signal_is_reported():
 def test_names_with_one_key_are_two_names(some):
     """Words; 2**53 and 2**53 + 1; a word, and the number that is its CRC-32. What is compared is equal for `others`."""
     works("renamed", some, ["words", "numbers", "number", "others"], 1500)
+
+
+# Names that act
 
 
 @few_or_all(["RBP", "BSGD-oldest", "Auto"], OF_NAMES)
