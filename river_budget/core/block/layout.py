@@ -150,12 +150,12 @@ def place_of(name: str, block: Any, memory: Any, h: Any) -> tuple[Any, ...]:
     if name in BLOCK_TABLES:
         at = TABLES_AT if name == "vectors" else getattr(h, f"at_{name}")
         return (block + at, *BLOCK_TABLES[name][1](h))
-    place = memory
+    before: Any = 0  # numbers
     for other, (_, shape) in SCRATCH_ROWS.items():
         if other == name:
-            return (place, *shape(h))
-        place = place + 8 * math.prod(shape(h))
-    return ((place + 63) & -64,)  # the heap
+            return (memory + 8 * before, *shape(h))
+        before = before + math.prod(shape(h))
+    return ((memory + 8 * before + 63) & -64,)  # the heap
 
 
 register_attributes(

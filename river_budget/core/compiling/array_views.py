@@ -7,12 +7,14 @@ uses in compiled code. (numba would compile an `overload` again for every use.)
 from __future__ import annotations
 
 import ctypes
+import functools
 import inspect
 import math
 from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import lower_builtin, type_callable
 from numba.np import arrayobj
@@ -43,6 +45,15 @@ def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
 # Arrays at an address
 
 
+def struct(context: Any, builder: Any, kind: Any, fields: Any) -> Any:
+    """Generate a struct with these fields: hundreds are needed, and numba's own helpers generate them more slowly."""
+    model = context.data_model_manager[kind]
+    value = ir.Constant(model.get_value_type(), ir.Undefined)
+    for name, field in fields.items():
+        value = builder.insert_value(value, field, model.get_field_position(name))
+    return value
+
+
 def carve(context: Any, builder: Any, kind: Any, address: Any, shape: Any) -> Any:
     """Generate a view of this type and shape at an address; without a shape, a reference to the record there.
 
@@ -50,23 +61,27 @@ def carve(context: Any, builder: Any, kind: Any, address: Any, shape: Any) -> An
     """
     if not shape:
         return builder.inttoptr(address, context.get_value_type(kind))
-    result = arrayobj.make_array(kind)(context, builder)
-    itemsize = context.get_constant(
+    size = context.get_constant(
         types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype))
     )
-    strides = [itemsize]
-    for size in reversed(shape[1:]):
-        strides.insert(0, builder.mul(strides[0], size))
-    arrayobj.populate_array(
-        result,
-        data=builder.inttoptr(address, result.data.type),
-        shape=cgutils.pack_array(builder, shape),
-        strides=cgutils.pack_array(builder, strides),
-        itemsize=itemsize,
-        meminfo=None,
-        parent=None,
+    strides = [size]
+    for length in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], length))
+    model = context.data_model_manager[kind]
+    data, *owners = (
+        context.get_value_type(model.get_member_fe_type(name))
+        for name in ("data", "meminfo", "parent")
     )
-    return result._getvalue()
+    fields = {
+        "meminfo": owners[0](None),
+        "parent": owners[1](None),
+        "nitems": functools.reduce(builder.mul, shape),
+        "itemsize": size,
+        "data": builder.inttoptr(address, data),
+        "shape": cgutils.pack_array(builder, shape),
+        "strides": cgutils.pack_array(builder, strides),
+    }
+    return struct(context, builder, kind, fields)
 
 
 def record(*fields: str) -> Any:

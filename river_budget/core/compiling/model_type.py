@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, lower_getattr, models, register_model
 
-from .array_views import carve, compiled_as, f64, f64_matrix, i64
+from .array_views import carve, compiled_as, f64, f64_matrix, i64, struct
 
 
 class ModelType(types.Type):
@@ -48,9 +47,13 @@ class _Word:
         return other.value if isinstance(other, _Word) else self.value.type(other)
 
     def __add__(self, other: Any) -> _Word:
+        if isinstance(other, int) and other == 0:
+            return self
         return _Word(self.builder, self.builder.add(self.value, self._value(other)))
 
     def __mul__(self, other: Any) -> _Word:
+        if isinstance(other, int) and other == 1:
+            return self
         return _Word(self.builder, self.builder.mul(self.value, self._value(other)))
 
     def __and__(self, other: Any) -> _Word:
@@ -60,7 +63,7 @@ class _Word:
 
 
 class _Header:
-    """The header of a block in generated code: reading a field as an attribute emits the load."""
+    """The header of a block in generated code: reading a field as an attribute emits the load, once."""
 
     def __init__(self, builder: Any, dtype: Any, block: _Word):
         self.builder, self.dtype, self.block = builder, dtype, block
@@ -68,9 +71,9 @@ class _Header:
     def __getattr__(self, name: str) -> _Word:
         word = self.block.value.type
         place = self.block + int(self.dtype.fields[name][1])
-        return _Word(
-            self.builder, self.builder.load(self.builder.inttoptr(place.value, word.as_pointer()))
-        )
+        field = self.builder.load(self.builder.inttoptr(place.value, word.as_pointer()))
+        setattr(self, name, _Word(self.builder, field))
+        return self.__dict__[name]
 
 
 def register_attributes(header: Any, kinds: dict[str, Any], place_of: Any) -> None:
@@ -90,8 +93,7 @@ def register_attributes(header: Any, kinds: dict[str, Any], place_of: Any) -> No
     def give(name: str, kind: Any) -> None:
         @lower_getattr(ModelType, name)
         def generate(context, builder, model_type, value):
-            model = cgutils.create_struct_proxy(MODEL)(context, builder, value=value)
-            block, memory = _Word(builder, model.block), _Word(builder, model.memory)
+            block, memory = (_Word(builder, builder.extract_value(value, i)) for i in range(2))
             found = place_of(name, block, memory, _Header(builder, header, block))
             address, *shape = (
                 w.value if isinstance(w, _Word) else context.get_constant(types.intp, w)
@@ -110,9 +112,8 @@ def register_constructor(function: Any) -> None:
 
     @compiled_as(function, MODEL, types.Integer, types.Integer)
     def generate(context, builder, signature, args):
-        model = cgutils.create_struct_proxy(MODEL)(context, builder)
-        model.block, model.memory = args
-        return model._getvalue()
+        block, memory = args
+        return struct(context, builder, MODEL, {"block": block, "memory": memory})
 
 
 # tables of AutoKernel whose rows, or parts, have names (passes/auto/tables.py)
@@ -155,15 +156,6 @@ _register(Rows, "address", "rows", "columns")
 _register(Tables, "address", "entries")
 
 
-def struct(context: Any, builder: Any, kind: Any, fields: Any) -> Any:
-    """Generate a struct with these fields: hundreds are needed, and numba's own helpers generate them more slowly."""
-    model = context.data_model_manager[kind]
-    value = ir.Constant(model.get_value_type(), ir.Undefined)
-    for name, field in fields.items():
-        value = builder.insert_value(value, field, model.get_field_position(name))
-    return value
-
-
 def rows_at(context: Any, builder: Any, kind: Any, address: Any, rows: Any, columns: Any) -> Any:
     """A value of type Rows: the table at an address."""
     return struct(context, builder, kind, {"address": address, "rows": rows, "columns": columns})
@@ -172,26 +164,11 @@ def rows_at(context: Any, builder: Any, kind: Any, address: Any, rows: Any, colu
 def view(context: Any, builder: Any, kind: Any, table: Any, row: int) -> Any:
     """An array view of one row of a table; for a kind with two dimensions, of this row and all behind it."""
     address, rows, columns = table
-    size, matrix = columns.type(kind.dtype.bitwidth // 8), kind.ndim == 2
-    line = builder.mul(columns, size)
     if row > 0:
-        address = builder.add(address, builder.mul(line, line.type(row)))
+        size = columns.type(row * kind.dtype.bitwidth // 8)
+        address = builder.add(address, builder.mul(columns, size))
         rows = builder.sub(rows, rows.type(row))
-    model = context.data_model_manager[kind]
-    data, *owners = (
-        context.get_value_type(model.get_member_fe_type(name))
-        for name in ("data", "meminfo", "parent")
-    )
-    fields = {
-        "meminfo": owners[0](None),
-        "parent": owners[1](None),
-        "nitems": builder.mul(rows, columns) if matrix else columns,
-        "itemsize": size,
-        "data": builder.inttoptr(address, data),
-        "shape": cgutils.pack_array(builder, [rows, columns] if matrix else [columns]),
-        "strides": cgutils.pack_array(builder, [line, size] if matrix else [size]),
-    }
-    return struct(context, builder, kind, fields)
+    return carve(context, builder, kind, address, [rows, columns][2 - kind.ndim :])
 
 
 def rows_type(name: str, rows: dict[str, Any]) -> Any:

@@ -22,15 +22,23 @@ core/compiling/jit.py does without this module.
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable
 from typing import Any
 
-from numba.core import compiler, compiler_machinery, lowering, typed_passes, types, untyped_passes
-from numba.core.typing.templates import signature
-from numba.extending import lower_builtin
+from numba.core import (
+    callconv,
+    cgutils,
+    compiler,
+    compiler_machinery,
+    cpu,
+    lowering,
+    typed_passes,
+    types,
+    untyped_passes,
+)
 
 from .linking import LinkableLibrary, Wrapper
+from .own_instructions import OF_RANGES, own_form, without_literals
 
 PACKAGE = __name__.removesuffix("core.compiling.numba_pipeline")
 # LLVM uses 256 bits on some processors that have 512
@@ -145,6 +153,52 @@ def _size_of(target: Any, kind: Any) -> int:
     return int(kind.get_abi_size(target))
 
 
+class Calls(callconv.CPUCallConv):  # type: ignore[misc]
+    """numba's calls with fewer instructions: a callee writes an exception where its caller would write its own."""
+
+    def call_function(
+        self, builder: Any, callee: Any, resty: Any, argtys: Any, args: Any, attrs: Any = None
+    ) -> Any:
+        if isinstance(resty, types.Optional):  # a code of numba says that there is no result
+            return super().call_function(builder, callee, resty, argtys, args, attrs)
+        result = cgutils.alloca_once(builder, self.get_return_type(resty).pointee)
+        given = self._get_arg_packer(argtys).as_arguments(builder, args)
+        exception = self._get_excinfo_argument(builder.function)
+        code = builder.call(callee, [result, exception, *given], attrs=attrs or ())
+        failed = builder.icmp_signed("!=", code, callconv.RETCODE_OK)
+        status = callconv.Status(code, None, None, failed, None, None, None, None)
+        return status, self.context.get_returned_value(builder, resty, builder.load(result))
+
+    def return_status_propagate(self, builder: Any, status: Any) -> None:
+        if status.is_ok is None:
+            builder.ret(status.code)
+        else:
+            super().return_status_propagate(builder, status)
+
+
+class Context(cpu.CPUContext):  # type: ignore[misc]
+    """numba's context for functions of this package: calls with fewer instructions, no reference counting.
+
+    These functions allocate nothing, and their callers keep arrays alive. Counting takes a twentieth of the time of
+    merging.
+    """
+
+    call_conv = property(Calls)
+
+    def __init__(self, given: Any):
+        # not by numba's constructor: a context is copied with all that it knows, as `subtarget` does
+        self.__dict__.update(given.__dict__, enable_nrt=False)
+
+    def refresh(self) -> None:
+        """Nothing: numba has searched for new operations just before."""
+
+    def pair_first(self, builder: Any, value: Any, kind: Any) -> Any:
+        return builder.extract_value(value, 0)
+
+    def pair_second(self, builder: Any, value: Any, kind: Any) -> Any:
+        return builder.extract_value(value, 1)
+
+
 class Lower(lowering.Lower):  # type: ignore[misc]
     """numba's translation to LLVM, with cached signatures and sizes, and with the widest vectors preferred."""
 
@@ -155,16 +209,20 @@ class Lower(lowering.Lower):  # type: ignore[misc]
         self.context.get_abi_sizeof = functools.partial(_size_of, self.context.target_data)
 
     def lower(self) -> None:
-        """Translate a function; in this package without counting references, a twentieth of merging's time.
-
-        These functions allocate nothing, and their callers keep arrays alive.
-        """
-        counting = self.context.enable_nrt
+        """Translate a function; one of this package with a context of its own."""
+        context = self.context
         if of_the_package(self.func_ir.func_id):
-            # nor are new operations searched for, as numba has just done so
-            self.context.enable_nrt, self.context.refresh = False, lambda: None
+            self.context = Context(context)
         super().lower()
-        self.context.enable_nrt = counting
+        self.context = context  # for the wrapper that Python calls
+
+    def lower_expr(self, resty: Any, expr: Any) -> Any:
+        """Translate an expression; iteration over a range with our instructions, which take no step of 0."""
+        if expr.op in OF_RANGES and isinstance(self.context, Context):
+            kind, generate = OF_RANGES[expr.op]
+            if self.typeof(expr.value.name) == kind:
+                return generate(self.context, self.builder, resty, self.loadvar(expr.value.name))
+        return super().lower_expr(resty, expr)
 
     def setup_function(self, described: Any) -> None:
         super().setup_function(described)
@@ -246,82 +304,3 @@ class LinkableCompiler(Compiler):
         state = self.state
         state.library = LinkableLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         return super().define_pipelines()
-
-
-# operations for which numba would compile a function for each type: instructions of our own instead. numba compiles
-# `min`, `max`, `int` and indexing of tuples to machine code, which never runs, as LLVM inlines the operation into its
-# callers: 25 ms for each combination of argument types
-
-
-def _least_or_greatest(comparison: Any) -> Any:
-    """A stand-in for numba's `min` or `max` of two numbers of one type, with the same instructions."""
-
-    def chosen(a: Any, b: Any) -> Any:
-        return b if comparison(b, a) else a
-
-    @lower_builtin(chosen, types.Any, types.Any)
-    def generate(context, builder, sig, args):
-        kind, (a, b) = sig.return_type, args
-        compare = context.get_function(comparison, signature(types.boolean, kind, kind))
-        return builder.select(compare(builder, (b, a)), b, a)
-
-    return chosen
-
-
-def _whole(number: Any) -> Any:
-    """A stand-in for `int` of a floating-point number."""
-    return int(number)
-
-
-@lower_builtin(_whole, types.Float)
-def _generate_whole(context, builder, sig, args):
-    return context.cast(builder, args[0], sig.args[0], sig.return_type)
-
-
-def _item(items: Any, place: Any) -> Any:
-    """A stand-in for an item of a tuple, at a place that is a literal."""
-    return items[place]
-
-
-@lower_builtin(_item, types.BaseTuple, types.IntegerLiteral)
-def _generate_item(context, builder, sig, args):
-    items, place = sig.args
-    return builder.extract_value(args[0], place.literal_value % len(items))
-
-
-_OF_TWO = {min: _least_or_greatest(operator.lt), max: _least_or_greatest(operator.gt)}
-_ARITHMETIC = {
-    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod),
-    *(operator.iadd, operator.isub, operator.imul, operator.and_, operator.or_, operator.xor),
-    *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),
-    *(operator.lshift, operator.rshift),
-}
-
-
-def own_form(operation: Any, args: Any) -> Any:
-    """(the signature of an operation for these types, our stand-in for it), or None to use numba's own."""
-    key, kinds = operation.typing_key, [types.unliteral(kind) for kind in args]
-    if key in _OF_TWO and len(kinds) == 2 and kinds[0] == kinds[1] and _is_number(kinds[0]):
-        return signature(kinds[0], *kinds), _OF_TWO[key]
-    if key is int and len(kinds) == 1 and isinstance(kinds[0], types.Float):
-        return signature(types.intp, *kinds), _whole
-    if key is operator.getitem and _is_item(*args):
-        return signature(args[0].types[args[1].literal_value], *args), _item
-    return None
-
-
-def _is_number(kind: Any) -> bool:
-    return isinstance(kind, types.Integer | types.Float)
-
-
-def _is_item(items: Any, place: Any) -> bool:
-    """Whether this is a tuple, and a place in it that is a literal."""
-    literal = isinstance(items, types.BaseTuple) and isinstance(place, types.IntegerLiteral)
-    return literal and -len(items) <= place.literal_value < len(items)
-
-
-def without_literals(operation: Any, args: Any) -> tuple[Any, ...]:
-    """The types of arguments, where literals get their general type if numba tries that first anyway."""
-    kinds = tuple(types.unliteral(kind) for kind in args)
-    wide = operation.typing_key in _ARITHMETIC and all(_is_number(kind) for kind in kinds)
-    return kinds if wide and any(kind in kinds for kind in args) else tuple(args)

@@ -44,9 +44,10 @@ from ...compiling.array_views import (
     i32_matrix,
     i64,
     i64_matrix,
+    struct,
 )
 from ...compiling.jit import compiled
-from ...compiling.model_type import MODEL, Rows, Tables, rows_at, rows_type, struct, view
+from ...compiling.model_type import MODEL, Rows, Tables, rows_at, rows_type, view
 from ...compiling.named_rows import NamedTables, named_rows
 from ...simd.vector_ops import LANES
 
