@@ -166,7 +166,9 @@ def _generate_array_item(context, builder, sig, args):
         "strides": cgutils.pack_array(builder, [stride]),
     }
     row = struct(context, builder, found, fields)
-    return impl_ret_borrowed(context, builder, found, row)  # counts a reference, in users' functions
+    return impl_ret_borrowed(
+        context, builder, found, row
+    )  # counts a reference, in users' functions
 
 
 @lower_builtin(_set_array_item, types.Array, types.Any, types.Any)
@@ -262,9 +264,10 @@ def _next_of_range(context: Any, builder: Any, kind: Any, iterator: Any) -> Any:
     """(the next number, whether there is one); moves the iterator."""
     place, _, step, count = (builder.extract_value(iterator, i) for i in range(4))
     number, left = builder.load(place), builder.load(count)
-    builder.store(builder.add(number, step), place)
-    builder.store(builder.sub(left, left.type(1), flags=["nsw"]), count)
     valid = builder.icmp_signed(">", left, left.type(0))
+    with builder.if_then(valid):  # without it, merging takes 4 % longer
+        builder.store(builder.sub(left, left.type(1), flags=["nsw"]), count)
+        builder.store(builder.add(number, step), place)
     return struct(context, builder, kind, {"first": number, "second": valid})
 
 
