@@ -71,9 +71,10 @@ class _Header:
     def __getattr__(self, name: str) -> _Word:
         word = self.block.value.type
         place = self.block + int(self.dtype.fields[name][1])
-        field = self.builder.load(self.builder.inttoptr(place.value, word.as_pointer()))
-        setattr(self, name, _Word(self.builder, field))
-        return self.__dict__[name]
+        pointer = self.builder.inttoptr(place.value, word.as_pointer())
+        field = _Word(self.builder, self.builder.load(pointer))
+        setattr(self, name, field)
+        return field
 
 
 def register_attributes(header: Any, kinds: dict[str, Any], place_of: Any) -> None:

@@ -1,11 +1,13 @@
-"""Instructions of our own for operations that numba translates to many more, or compiles a function for.
+"""Our own instructions for operations that numba translates to many more, or compiles a function for.
 
-numba compiles `min`, `max`, `int` and indexing of tuples to machine code for each combination of argument types, 25 ms
-each. It never runs, as LLVM inlines the operation into its callers.
+numba compiles `min`, `max`, `int` and indexing of tuples to machine code for each combination of argument types, in
+25 ms each. This code never runs, as LLVM inlines the operation into its callers.
 
-For `array[i]`, numba writes all fields of the array to memory and reads back those that it needs; for a loop over a
-range it does the same, and divides by the step. LLVM removes that again, but it takes a tenth of the time of a first
-call to write, to print, to read and to remove it.
+For `array[i]`, numba writes all fields of the array to memory and reads back those that it needs. For a loop over a
+range it does the same, and divides by the step. LLVM removes all that again, but a quarter of the time of a first call
+goes into writing, printing, reading and removing it.
+
+A stand-in is a Python function that numba takes for the operation; a generator of instructions is registered for it.
 """
 
 from __future__ import annotations
@@ -126,23 +128,22 @@ def _field(context: Any, kind: Any, name: str) -> int:
 
 
 def _pointer(context: Any, builder: Any, kinds: Any, array: Any, place: Any) -> Any:
-    """A pointer to a number in an array, or to a row of a matrix, and the length of a row."""
+    """(a pointer to a number in an array, or to a row of a matrix; the length of a row)"""
     kind, place_kind = kinds
-    shape = [
-        builder.extract_value(array, [_field(context, kind, "shape"), i]) for i in range(kind.ndim)
-    ]
-    pairs = [(place_kind, place)]
+    shape_field = _field(context, kind, "shape")
+    shape = [builder.extract_value(array, [shape_field, axis]) for axis in range(kind.ndim)]
+    indexes = [place]
     if isinstance(place_kind, types.BaseTuple):
-        pairs = [(k, builder.extract_value(place, i)) for i, k in enumerate(place_kind)]
+        indexes = [builder.extract_value(place, axis) for axis in range(len(place_kind))]
     offset = None
-    for axis, (index_kind, index) in enumerate(pairs):
+    for axis, (index_kind, index) in enumerate(zip(_places(place_kind), indexes, strict=True)):
         if index_kind.signed:  # an index below 0 counts from the end
             negative = builder.icmp_signed("<", index, index.type(0))
             index = builder.select(negative, builder.add(index, shape[axis]), index)
         if context.enable_boundscheck:
             cgutils.do_boundscheck(context, builder, index, shape[axis], axis)
-        offset = builder.add(builder.mul(offset, shape[axis]), index) if offset else index
-    if len(pairs) < kind.ndim:
+        offset = builder.add(builder.mul(offset, shape[axis]), index) if axis else index
+    if len(indexes) < kind.ndim:
         offset = builder.mul(offset, shape[-1])
     data = builder.extract_value(array, _field(context, kind, "data"))
     return builder.gep(data, [offset]), shape[-1]
@@ -166,9 +167,8 @@ def _generate_array_item(context, builder, sig, args):
         "strides": cgutils.pack_array(builder, [stride]),
     }
     row = struct(context, builder, found, fields)
-    return impl_ret_borrowed(
-        context, builder, found, row
-    )  # counts a reference, in users' functions
+    # counts a reference, in users' functions
+    return impl_ret_borrowed(context, builder, found, row)
 
 
 @lower_builtin(_set_array_item, types.Array, types.Any, types.Any)
@@ -179,18 +179,19 @@ def _generate_set_array_item(context, builder, sig, args):
     arrayobj.store_item(context, builder, kind, value, pointer)
 
 
+def _places(place: Any) -> tuple[Any, ...]:
+    """The types in a tuple, or the one type that is none: a place in an array is one index or a tuple of them."""
+    return tuple(place.types) if hasattr(place, "types") else (place,)
+
+
 def _place_kind(array: Any, place: Any) -> Any:
-    """The type that numba gives to the place of an item: whole numbers of 64 bits; None for other places or arrays."""
-    places = tuple(place) if isinstance(place, types.BaseTuple) else (place,)
+    """The type that numba gives to the place of an item, indexes of 64 bits; None for other places or arrays."""
+    places = _places(place)
     if not all(isinstance(kind, types.Integer) for kind in places):
         return None
-    if (
-        not isinstance(array, types.Array)
-        or array.layout != "C"
-        or not 0 < len(places) <= array.ndim <= 2
-    ):
+    if not isinstance(array, types.Array) or array.layout != "C" or not array.aligned:
         return None
-    if not _is_number(array.dtype) or not array.aligned:
+    if not 0 < len(places) <= array.ndim <= 2 or not _is_number(array.dtype):
         return None
     wide = [types.intp if kind.signed else types.uintp for kind in places]
     return types.BaseTuple.from_types(wide) if isinstance(place, types.BaseTuple) else wide[0]
@@ -199,15 +200,13 @@ def _place_kind(array: Any, place: Any) -> Any:
 def _item_form(items: Any, place: Any) -> Any:
     """For a literal place in a tuple, and for numbers and rows of arrays."""
     if isinstance(items, types.BaseTuple) and isinstance(place, types.IntegerLiteral):
-        k = place.literal_value
-        if -len(items) <= k < len(items):
-            return signature(items.types[k], items, place), _item
+        kinds, k = _places(items), place.literal_value
+        return (signature(kinds[k], items, place), _item) if -len(kinds) <= k < len(kinds) else None
     kind = _place_kind(items, place)
     if kind is None:
         return None
-    complete = items.ndim == (len(kind) if isinstance(kind, types.BaseTuple) else 1)
-    found = items.dtype if complete else items.copy(ndim=1)
-    return signature(found, items, kind), _array_item
+    complete = len(_places(kind)) == items.ndim
+    return signature(items.dtype if complete else items.copy(ndim=1), items, kind), _array_item
 
 
 def _set_item_form(items: Any, place: Any, value: Any) -> Any:

@@ -6,9 +6,9 @@ private parts, and users can work until it is fixed.
 
 It switches off:
 
-- our own compilation steps, wide vectors among them (core/compiling/numba_pipeline.py), and functions that
-  are compiled only inside their callers (core/compiling/linking.py): a first use takes several times as
-  long;
+- our own compilation steps, wide vectors among them (core/compiling/numba_pipeline.py), our own instructions
+  (core/compiling/own_instructions.py), and functions that are compiled only inside their callers
+  (core/compiling/linking.py): a first use takes several times as long;
 - the cache of compiled functions on disk: every process compiles anew. numba's own cache looks only at the
   file that holds a function, and a caller would keep an old copy of a function that was edited in another
   file;
@@ -19,8 +19,8 @@ It switches off:
 
 The rest uses what numba offers to authors of extensions, `numba.extending` with the types, models,
 cgutils and contexts that go with it, and llvmlite's builder. numba documents some of it only by examples:
-`AttributeTemplate`, `make_array` and `populate_array` of numba.np.arrayobj, and the options
-`no_cpython_wrapper`, `no_cfunc_wrapper` and `forceinline`.
+`AttributeTemplate`, `make_array` of numba.np.arrayobj, and the options `no_cpython_wrapper`,
+`no_cfunc_wrapper` and `forceinline`.
 """
 
 from __future__ import annotations
