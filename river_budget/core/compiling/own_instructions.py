@@ -210,12 +210,12 @@ def _item_form(items: Any, place: Any) -> Any:
 
 
 def _set_item_form(items: Any, place: Any, value: Any) -> Any:
-    """For a number that is set in an array."""
+    """For a number that is set in an array. numba has refused arrays that may not change while it inferred types."""
     found = _item_form(items, place)
     value = types.unliteral(value)
     if found is None or found[1] is not _array_item or found[0].return_type != items.dtype:
         return None
-    if not items.mutable or not _is_number(value):
+    if not _is_number(value):
         return None
     return signature(types.none, *found[0].args, value), _set_array_item
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from optional import needs_compiler
 
+from river_budget.core.compiling.array_views import f64_matrix
 from river_budget.core.compiling.jit import compiled
 from river_budget.core.compiling.plain import PLAIN
 
@@ -111,6 +112,20 @@ def test_arrays_in_other_orders_are_left_to_numba():
     matrix = np.arange(30.0).reshape(5, 6)
     for part, row in ((matrix[::2, ::2], matrix[0, ::2]), (matrix.T, matrix[:, 1])):
         assert of_a_part(part, row) == part[1, 2] + row[1] + part[-1, -1]
+
+
+@compiled(called_from_python=True)
+@in_the_package
+def of_matrix_at(address, rows, columns):
+    """A part of a matrix, a row of it and a number, by shape and strides."""
+    matrix = f64_matrix(address, rows, columns)
+    return matrix[1:, 2].sum(), matrix[-1].sum(), matrix.T[3, 1], matrix.size
+
+
+def test_matrices_at_an_address():
+    matrix = np.arange(20.0).reshape(4, 5)
+    expected = (matrix[1:, 2].sum(), matrix[-1].sum(), matrix[1, 3], 20)
+    assert of_matrix_at(matrix.ctypes.data, 4, 5) == expected
 
 
 @compiled(called_from_python=True)
