@@ -4,8 +4,8 @@ numba compiles `min`, `max`, `int` and indexing of tuples to machine code for ea
 25 ms each. This code never runs, as LLVM inlines the operation into its callers.
 
 For `array[i]`, numba writes all fields of the array to memory and reads back those that it needs. For a loop over a
-range it does the same, and divides by the step. LLVM removes all that again, but a quarter of the time of a first call
-goes into writing, printing, reading and removing it.
+range it does the same, and divides by the step. LLVM removes all that again, but a tenth to a quarter of the time of
+a first call goes into writing, printing, reading and removing it.
 
 A stand-in is a Python function that numba takes for the operation; a generator of instructions is registered for it.
 """
@@ -214,7 +214,7 @@ def _set_item_form(items: Any, place: Any, value: Any) -> Any:
     found = _item_form(items, place)
     value = types.unliteral(value)
     if found is None or found[1] is not _array_item or found[0].return_type != items.dtype:
-        return None
+        return None  # not one number of an array
     if not _is_number(value):
         return None
     return signature(types.none, *found[0].args, value), _set_array_item
@@ -228,15 +228,14 @@ def _range(*limits: Any) -> Any:
     return range(*limits)
 
 
+@lower_builtin(_range, types.intp)
+@lower_builtin(_range, types.intp, types.intp)
+@lower_builtin(_range, types.intp, types.intp, types.intp)
 def _generate_range(context, builder, sig, args):
     one = context.get_constant(types.intp, 1)
     limits = [one.type(0), *args, one] if len(args) == 1 else [*args, one][:3]
     fields = dict(zip(("start", "stop", "step"), limits, strict=True))
     return struct(context, builder, sig.return_type, fields)
-
-
-for n in (1, 2, 3):
-    lower_builtin(_range, *[types.intp] * n)(_generate_range)
 
 
 def _range_form(*args: Any) -> Any:

@@ -7,6 +7,7 @@ import json
 import numba
 import numpy as np
 import pytest
+from in_package import in_the_package
 from optional import needs_compiler
 from processes import output_of
 
@@ -53,12 +54,6 @@ def test_compiling_leaves_the_garbage_collector_and_the_lock_of_the_process_alon
     assert looks > 50
     assert different == 0
     assert callbacks > 0  # numba's own
-
-
-def in_the_package(function):
-    """As if it were one of the package, where steps are left out."""
-    function.__module__ = numba_pipeline.__name__
-    return function
 
 
 @compiled(inlined=True)

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from in_package import in_the_package
 from optional import needs_compiler
 
 from river_budget.core.compiling.array_views import f64_matrix
@@ -15,18 +16,10 @@ from river_budget.core.compiling.plain import PLAIN
 if PLAIN:
     pytest.skip("RIVER_BUDGET_PLAIN is set: numba compiles its own way", allow_module_level=True)
 
-from river_budget.core.compiling import numba_pipeline
-
 pytestmark = needs_compiler
 
 LIMITS = (-7, -2, -1, 0, 1, 2, 3, 8)
 KINDS = (np.float64, np.float32, np.int64, np.int32, np.uint64)
-
-
-def in_the_package(function):
-    """As if it were one of the package, which has its own instructions."""
-    function.__module__ = numba_pipeline.__name__
-    return function
 
 
 def counted(start, stop, step):
