@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from river import optim, utils
+from river import utils
 
 from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
 from ..algorithms.scaling.targets import TargetStandardScaler
@@ -97,6 +97,8 @@ def _targets(model: Any, inner: Inner, whose: str) -> Node:
 
 def _rate(model: Any, optimizer: Any) -> Any:
     """The rate of an optimizer, which must be plain SGD with a constant rate."""
+    from river import optim  # imported here: with it, scipy.special is loaded, a sixth of `import river_budget`
+
     if type(optimizer) is not optim.SGD or type(optimizer.lr) is not optim.schedulers.Constant:
         raise SavedModelError(
             f"{type(model).__name__} cannot be saved with another optimizer than SGD at a constant rate"
@@ -105,6 +107,8 @@ def _rate(model: Any, optimizer: Any) -> Any:
 
 
 def _linear(model: Any) -> Node:
+    from river import optim
+
     usual: Any = type(model)()
     same_loss = repr(model.loss) == repr(usual.loss)
     zeros = type(model.initializer) is optim.initializers.Zeros
@@ -251,6 +255,8 @@ def _one_vs_rest(node: Node, inner: Inner) -> Any:
 
 
 def _descent(node: Node, steps: Any) -> Any:
+    from river import optim
+
     optimizer = optim.SGD(_number(node.get("rate"), "a rate"))
     optimizer.n_iterations = _steps(steps)
     return optimizer

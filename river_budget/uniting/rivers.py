@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from river import base, compose, optim, utils
+from river import base, compose, utils
 
 from ..algorithms.scaling.scalers import StandardScaler
 from ..algorithms.scaling.statistics import Scaler
@@ -90,6 +90,8 @@ def _sum(tables: Tables, weights: list[float]) -> dict[Any, float]:
 
 def _linear(models: list[Any], weights: list[float]) -> Any:
     """Merge linear models: weights and intercepts add up; the optimizer and its state are the first one's."""
+    from river import optim  # imported here, as it takes long to load
+
     _check_equal(models, "loss", "intercept_init")
     result = copy.deepcopy(models[0])
     result._weights = utils.VectorDict(_sum([model.weights for model in models], weights))

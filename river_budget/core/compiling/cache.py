@@ -1,14 +1,55 @@
-"""numba's cache of compiled functions on disk, without its errors.
+"""numba's cache of compiled functions on disk, without its errors, and found once for each folder of source files.
 
 With a damaged cache or a full disk a function is compiled again: that takes time, and nothing fails.
 """
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
-from numba.core import caching
+from numba.core import caching, config
+
+
+class Places:
+    """Finds where numba keeps the compiled functions of a folder of source files.
+
+    numba writes a file for each function to see whether it may, which is a tenth of `import river_budget`.
+    """
+
+    known: dict[tuple[str, str], Any] = {}  # classes of numba, by NUMBA_CACHE_DIR and folder
+
+    @classmethod
+    def from_function(cls, function: Any, file: str) -> Any:
+        key = config.CACHE_DIR, os.path.dirname(file)
+        if key not in cls.known:
+            kinds = caching.CompileResultCacheImpl._locator_classes
+            found = (kind.from_function(function, file) for kind in kinds)
+            place = next((each for each in found if each is not None), None)
+            if place is None:
+                return None  # numba raises an error
+            cls.known[key] = type(place)
+        return cls.known[key](function, file)
+
+
+class CompiledFunction(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    """What numba keeps of a compiled function."""
+
+    _locator_classes = [Places]
+
+
+class Cache(caching.FunctionCache):  # type: ignore[misc]
+    """The cache of one function; `stamp` is a part of the names of its files."""
+
+    _impl_class = CompiledFunction
+
+    def __init__(self, function: Any, stamp: str):
+        super().__init__(function)
+        name = f"{self._impl.filename_base}-{stamp}"
+        self._cache_file = CacheFile(
+            cache_path=self._cache_path, filename_base=name, source_stamp=stamp
+        )
 
 
 class CacheFile(caching.IndexDataCacheFile):

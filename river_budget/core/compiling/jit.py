@@ -17,17 +17,15 @@ import numba
 
 from .plain import PLAIN
 
-Cached: Any = None
 Compiler: Any = None
-LinkableCompiler: Any = None
 if not PLAIN:
-    from .cache import CacheFile, warn_once
+    from .cache import Cache, warn_once
 
     try:
-        from .linking import Cached
+        from .linking import LinkableCache
         from .numba_pipeline import Compiler, LinkableCompiler
     except (ImportError, AttributeError):  # another numba, without these private parts
-        Cached = Compiler = LinkableCompiler = None
+        Compiler = None
 
 # LLVM may reorder sums and fuse products, so that loops vectorise. It may not assume that numbers are
 # finite: the checks for NaN and infinity depend on that.
@@ -82,26 +80,20 @@ def compiled(
         if PLAIN:
             return numba.njit(**options)(function)
         try:
-            return _dispatcher(function, options | {"cache": True}, apart)
+            return _dispatcher(function, options, apart)
         except (RuntimeError, AttributeError) as error:
             warn_once(isinstance(error, RuntimeError), str(error))
-            return _dispatcher(function, options, apart)
+            return _dispatcher(function, options, apart, cached=False)
 
     return decorate if function is None else decorate(function)
 
 
-def _dispatcher(function: Any, options: dict[str, Any], apart: bool) -> Any:
+def _dispatcher(function: Any, options: dict[str, Any], apart: bool, cached: bool = True) -> Any:
     """numba's dispatcher for a function, with this package's compiler and cache where this numba allows them."""
     linked = options["no_cpython_wrapper"] and not apart and Compiler is not None
     if Compiler is not None:
         options = options | {"pipeline_class": LinkableCompiler if linked else Compiler}
     dispatcher: Any = numba.njit(**options)(function)
-    if "cache" in options and hasattr(dispatcher, "_cache"):  # absent with NUMBA_DISABLE_JIT
-        cache = dispatcher._cache  # the names of its entries get the hash of core
-        name = f"{cache._cache_file._index_name.removesuffix('.nbi')}-{_STAMP}"
-        cache._cache_file = CacheFile(
-            cache_path=cache._cache_path, filename_base=name, source_stamp=_STAMP
-        )
-        if linked:
-            dispatcher._cache._impl = Cached(function)
+    if cached and hasattr(dispatcher, "_cache"):  # absent with NUMBA_DISABLE_JIT
+        dispatcher._cache = (LinkableCache if linked else Cache)(function, _STAMP)
     return dispatcher

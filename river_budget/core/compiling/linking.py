@@ -11,7 +11,9 @@ from typing import Any
 
 from llvmlite import binding
 from llvmlite.binding import newpassmanagers
-from numba.core import caching, codegen
+from numba.core import codegen
+
+from .cache import Cache, CompiledFunction
 
 # Whether optimisation passes for a function can be chosen one by one, which older versions of llvmlite
 # do not allow.
@@ -75,8 +77,8 @@ class LinkableLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
         return self
 
 
-class Cached(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    """numba's cache implementation, which reads these functions back from disk as bitcode."""
+class LinkableFunction(CompiledFunction):
+    """What is kept of a function that is linked into its callers: it is read back from disk as bitcode."""
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         generator = target_context.codegen()
@@ -86,3 +88,9 @@ class Cached(caching.CompileResultCacheImpl):  # type: ignore[misc]
         )
         context = Wrapper(target_context, codegen=lambda: reading)
         return super().rebuild(context, payload)._replace(target_context=target_context)
+
+
+class LinkableCache(Cache):
+    """The cache of one function that is linked into its callers."""
+
+    _impl_class = LinkableFunction
