@@ -163,7 +163,7 @@ def test_what_is_kept_of_vectors_is_true(lists, kind, monkeypatch):
     """Distances, norms and lengths, after a thousand merges and more that only followed them."""
     stored_as(monkeypatch, lists)
     model = KINDS[kind](12)
-    run(model, crowd(2000))
+    run(model, crowd(1300))
     block = views(model.block)
     lengths = block.lengths[: int(block.head.count)]
     assert lengths.tolist() == np.count_nonzero(vectors(model), axis=1).tolist()

@@ -36,7 +36,7 @@ distances = st.floats(-4.0, 1.5).map(lambda power: 10.0**power)
 
 
 @pytest.mark.parametrize(
-    ("n", "budget"), [(300, 20), pytest.param(1000, 100, marks=pytest.mark.slow)]
+    ("n", "budget"), [(200, 20), pytest.param(1000, 100, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize(
     ("name", "gamma", "scaled", "classes"),
@@ -54,7 +54,7 @@ def test_the_best_pair_is_merged_on_real_data(data, name, gamma, scaled, classes
     assert_best_pairs(model, examples(rows[:n], targets[:n]), at_least=n // 4)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("gamma", [0.05, 0.5])
 def test_the_best_pair_is_merged_while_features_and_classes_appear(seed, gamma):
     model = rb.BSGDClassifier(15, RBF(gamma), Merge(), **PEGASOS)
@@ -90,27 +90,27 @@ def assert_norm_is_kept(model, stream):
 @pytest.mark.parametrize("gamma", [0.05, 0.5])
 def test_the_squared_norm_is_kept_while_features_and_classes_appear(strategy, gamma):
     model = rb.BSGDClassifier(20, RBF(gamma), strategy, seed=3)
-    assert_norm_is_kept(model, emerging(500, seed=9))
+    assert_norm_is_kept(model, emerging(300, seed=9))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
 def test_the_squared_norm_is_kept_on_raw_data(data, strategy):
     rows, targets = data("german.numer")
     model = rb.BSGDClassifier(30, RBF(1 / 128), strategy, classes=(-1, 1), seed=3)
-    assert_norm_is_kept(model, examples(rows[:400], targets[:400]))
+    assert_norm_is_kept(model, examples(rows[:250], targets[:250]))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
 def test_the_squared_norm_is_kept_in_regression(strategy):
     model = rb.BSGDRegressor(20, RBF(0.3), strategy, l2=1e-2, seed=3)
-    assert_norm_is_kept(model, smooth(400, seed=9))
+    assert_norm_is_kept(model, smooth(250, seed=9))
 
 
 @pytest.mark.parametrize("strategy", OF_ANY_KERNEL, ids=repr)
 @pytest.mark.parametrize("kernel", OTHER_KERNELS, ids=repr)
 def test_the_squared_norm_is_kept_with_other_kernels(strategy, kernel):
     model = rb.BSGDClassifier(20, kernel, strategy, seed=3)
-    assert_norm_is_kept(model, emerging(250, seed=9))
+    assert_norm_is_kept(model, emerging(150, seed=9))
 
 
 @pytest.mark.parametrize("l2", [1e-4, 1e-2])
@@ -119,7 +119,7 @@ def test_a_bound_on_the_norm_lies_above_it_and_the_model_in_the_ball(strategy, l
     model = rb.BSGDClassifier(20, RBF(0.5), strategy, l2, seed=3, learning_rate=None)
     seen = set()
 
-    for t, (x, y) in enumerate(emerging(1500, seed=9)):
+    for t, (x, y) in enumerate(emerging(900, seed=9)):
         model.learn_one(x, y)
         if t % 3:
             continue

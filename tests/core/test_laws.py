@@ -432,7 +432,7 @@ def run(script, *paths, stdin=b"", **variables):
 @needs_cache
 def test_a_second_process_starts_from_the_cache_and_an_edit_reaches_all_callers(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
-    model = learned(rb.BSGDRegressor(5), 20)
+    model = learned(rb.RBPRegressor(5, seed=1), 20)
     x = stream_for(model, 1)[0][0]
     score = pytest.approx(model.predict_one(x), rel=1e-12)
     stdin = pickle.dumps((model, x))
@@ -488,7 +488,7 @@ def answers():
     for entry in one_of_each(MODELS):
         budget = {"budget": 5} if getattr(entry.values[0], "budget", None) else {}
         model = variant(entry.values[0], seed=1, **budget)
-        learn(model, stream_for(model, 25))
+        learn(model, stream_for(model, 15))
         xs = [x for x, _ in stream_for(model, 10, seed=1)]
         flat = np.ravel([list_of(model.decision_function_one(x)) for x in xs]).tolist()
         labels = [model.predict_one(x) for x in xs] if isinstance(model, base.Classifier) else []

@@ -103,7 +103,7 @@ LONG = (rb.FOGDClassifier(20, seed=1), rb.NORMAClassifier(10))
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("model", [*LINKED, *LONG])
 def test_it_replays_its_reference(model, weighted):
-    stream = stream_for(model, 1100 if model in LONG else 150, seed=2)
+    stream = stream_for(model, 1100 if model in LONG else 100, seed=2)
     model, oracle = model.clone(), Calibration()
     weights = np.random.default_rng(3).choice(
         [0.0, 0.5, 1.0, 3.0] if weighted else [1.0], len(stream)

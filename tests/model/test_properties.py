@@ -74,7 +74,7 @@ def check(model, *examples):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(steps=operations)
 def test_models_stay_finite_and_within_their_budget(model, steps):
     model, x = model.clone(), {}

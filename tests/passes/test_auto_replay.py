@@ -54,10 +54,10 @@ def replay_numbers(stream, budget, weights=None):
     return model, oracle
 
 
-@pytest.mark.parametrize("budget", [pytest.param(30, marks=pytest.mark.slow), 250])
+@pytest.mark.parametrize("budget", [pytest.param(30, marks=pytest.mark.slow), 150])
 def test_two_classes_are_replayed_on_real_data(data, budget):
     rows, targets = data("german.numer")
-    stream = examples(rows[:400], targets[:400])
+    stream = examples(rows[:260], targets[:260])
     model, oracle = replay_classes(stream, budget, classes=(-1.0, 1.0))
     assert_close(list(model.importances().values()), oracle.a)
     assert_close([e["weight"] for e in model.experts()], oracle.w)
@@ -65,7 +65,7 @@ def test_two_classes_are_replayed_on_real_data(data, budget):
 
 def test_three_classes_and_more_features_than_least_squares_takes_are_replayed(data):
     rows, targets = data("dna.scale")
-    stream = examples(rows[:250], targets[:250])
+    stream = examples(rows[:160], targets[:160])
     model, oracle = replay_classes(stream, 100, classes=(1.0, 2.0, 3.0))
     assert len(model.experts()) == oracle.E == 12
 
@@ -78,7 +78,7 @@ def test_emerging_features_and_classes_are_replayed(budget, seed):
 
 def test_regression_is_replayed_on_real_data(data):
     rows, targets = data("housing")
-    replay_numbers(examples(rows[:400], targets[:400]), 150)
+    replay_numbers(examples(rows[:260], targets[:260]), 150)
 
 
 @pytest.mark.parametrize(("budget", "seed"), [(1, 0), (2, 1), (7, 0), (60, 1)])
@@ -103,7 +103,7 @@ def hostile(n, seed=0):
 
 
 def test_hostile_rows_are_replayed():
-    stream = hostile(150)
+    stream = hostile(100)
     replay_numbers(stream, 50)
     replay_classes([(x, y > 0.2) for x, y in stream], 50, classes=(False, True))
     replay_classes([(x, f"{round(y) % 4}") for x, y in stream], 50)
@@ -125,7 +125,7 @@ def giants(n, seed=0):
 
 @pytest.mark.parametrize("budget", [40, pytest.param(200, marks=pytest.mark.slow)])
 def test_features_with_heavy_tails_are_replayed(budget):
-    stream = giants(300)
+    stream = giants(220)
     _, oracle = replay_numbers(stream, budget)
     assert {"amount", "duration", "cauchy"} <= {oracle.names[f] for f in oracle.knots}
     replay_classes([(x, y > -1.2) for x, y in stream], budget, classes=(False, True))

@@ -71,21 +71,21 @@ def test_projection_replays_three_classes(data, n):
 
 @each_strategy
 def test_constant_steps_replay(strategy):
-    stream = emerging(600)
+    stream = emerging(350)
     weights = some_weights(stream)
     assert_replays(stream, strategy, 30, weights=weights, learning_rate=0.6, l2=1e-2)
 
 
 @each_strategy
 def test_constant_steps_replay_in_regression(strategy):
-    assert_regression_replays(smooth(600), strategy, learning_rate=0.2)
+    assert_regression_replays(smooth(350), strategy, learning_rate=0.2)
 
 
 # Streams on which features and classes appear.
 
 
 @each_strategy
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_emerging_features_and_classes_replay(strategy, seed):
     # Under the wider kernel 30 vectors are so nearly dependent that two good solvers differ by 3e-6.
     kernel = RBF(0.5) if strategy == "project" else KERNEL
@@ -100,7 +100,7 @@ def test_emerging_features_replay_in_regression(strategy):
 @each_removal
 @pytest.mark.parametrize("kernel", OTHER_KERNELS, ids=repr)
 def test_other_kernels_replay(strategy, kernel):
-    assert_replays(emerging(300, seed=3), strategy, 30, kernel)
+    assert_replays(emerging(200, seed=3), strategy, 30, kernel)
 
 
 # normalised polynomials live in so few dimensions that projections are ill-conditioned
@@ -119,12 +119,12 @@ def test_no_budget_replays():
 
 @each_strategy
 def test_no_projection_to_the_ball_replays(strategy):
-    assert_replays(emerging(400, seed=5), strategy, 30, project_to_ball=False)
+    assert_replays(emerging(250, seed=5), strategy, 30, project_to_ball=False)
 
 
 @each_strategy
 def test_weights_replay(strategy):
-    stream = emerging(400, seed=6)
+    stream = emerging(250, seed=6)
     assert_replays(stream, strategy, 30, weights=some_weights(stream))
 
 

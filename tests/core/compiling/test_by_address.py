@@ -158,10 +158,10 @@ def test_no_pass_calls_what_is_not_ready(model, called_too_early):
             model.transform_one(x)
         assert called_too_early == []
         return
-    for x, y in stream_for(model, 60):
+    for x, y in stream_for(model, 40):
         model.predict_one(x)
         model.learn_one(x, y)
-    for n in range(60):
+    for n in range(40):
         names = {f"w{n * i % 97}": 1.0 for i in range(1, 4)}
         model.predict_one(names)
         model.learn_one(names, y)

@@ -115,7 +115,7 @@ def assert_loop(model, stream, X, y, *w):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(cuts=st.sets(st.integers(0, N), max_size=6))
 def test_predict_then_learn_many_is_progressive_validation(model, cuts):
     model = model.clone()

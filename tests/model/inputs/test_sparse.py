@@ -83,7 +83,7 @@ def thin(monkeypatch):
 @pytest.mark.parametrize("whole", [False, True])
 def test_names_that_come_and_go_change_no_score(kind, whole, monkeypatch, thin):
     """To the last bit, and whatever the order of the dicts."""
-    stream = list(documents(150, whole=whole))
+    stream = list(documents(100, whole=whole))
     model, other = KINDS[kind](), KINDS[kind]()
     with monkeypatch.context() as patch:
         set_limits(patch, THIN_RATIO=1e9, THIN_RATIO_LARGE=1e9)

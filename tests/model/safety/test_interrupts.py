@@ -127,7 +127,7 @@ WITH_LISTS = [model for model in MODELS if isinstance(model, choose_storage.Stor
     [(model, False) for model in MODELS] + [(model, True) for model in WITH_LISTS],
     ids=lambda value: str(value) if type(value) is bool else type(value).__name__,
 )
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
 def test_ctrl_c_while_names_are_added(model, early, step, monkeypatch):
     """To a table; and to lists, or on the way there."""
     if early:
