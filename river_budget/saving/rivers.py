@@ -97,7 +97,7 @@ def _targets(model: Any, inner: Inner, whose: str) -> Node:
 
 def _rate(model: Any, optimizer: Any) -> Any:
     """The rate of an optimizer, which must be plain SGD with a constant rate."""
-    from river import optim  # imported here: with it, scipy.special is loaded, a sixth of `import river_budget`
+    from river import optim  # imported here: it loads scipy.special, which takes long
 
     if type(optimizer) is not optim.SGD or type(optimizer.lr) is not optim.schedulers.Constant:
         raise SavedModelError(

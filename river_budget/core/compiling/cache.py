@@ -22,9 +22,9 @@ class Places:
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> Any:
-        key = config.CACHE_DIR, os.path.dirname(file)
+        key = config.CACHE_DIR, os.path.dirname(file)  # type: ignore[attr-defined]
         if key not in cls.known:
-            kinds = caching.CompileResultCacheImpl._locator_classes
+            kinds: list[Any] = caching.CompileResultCacheImpl._locator_classes
             found = (kind.from_function(function, file) for kind in kinds)
             place = next((each for each in found if each is not None), None)
             if place is None:
@@ -36,7 +36,7 @@ class Places:
 class CompiledFunction(caching.CompileResultCacheImpl):  # type: ignore[misc]
     """What numba keeps of a compiled function."""
 
-    _locator_classes = [Places]
+    _locator_classes: list[Any] = [Places]
 
 
 class Cache(caching.FunctionCache):  # type: ignore[misc]
