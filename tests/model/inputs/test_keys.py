@@ -89,25 +89,25 @@ def bits(request, monkeypatch):
 
 @each_model
 def test_the_order_of_a_dict_has_no_influence(model, bits):
-    rng, stream = random.Random(1), list(documents(400))
+    rng, stream = random.Random(1), list(documents(250))
     shuffled = [(dict(rng.sample(list(x.items()), len(x))), y) for x, y in stream]
     assert scores_of(model.clone(), stream) == scores_of(model.clone(), shuffled)
 
 
 @each_model
 def test_files_and_copies_go_on_exactly(model, bits):
-    model, stream = model.clone(), list(documents(400))
-    scores_of(model, stream[:300])
+    model, stream = model.clone(), list(documents(250))
+    scores_of(model, stream[:180])
     twin = opened(file_of(model))
     assert file_of(twin) == file_of(model)
-    assert scores_of(twin, stream[300:]) == scores_of(model, stream[300:])
+    assert scores_of(twin, stream[180:]) == scores_of(model, stream[180:])
 
 
 @each_model
 def test_many_examples_are_a_loop(model, bits):
     """A sparse matrix has one order of columns, dicts have another."""
     sparse = pytest.importorskip("scipy.sparse")
-    stream = list(documents(300))
+    stream = list(documents(200))
     names = sorted({name for x, _ in stream for name in x})
     columns = {name: i for i, name in enumerate(names)}
     lengths = [len(x) for x, _ in stream]
