@@ -22,6 +22,7 @@ class Places:
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> Any:
+        """numba's place for a function of this file, or None if it may not write anywhere."""
         key = config.CACHE_DIR, os.path.dirname(file)  # type: ignore[attr-defined]
         if key not in cls.known:
             kinds: list[Any] = caching.CompileResultCacheImpl._locator_classes
