@@ -33,6 +33,7 @@ from numba.core import (
     compiler_machinery,
     cpu,
     lowering,
+    registry,
     typed_passes,
     types,
     untyped_passes,
@@ -194,6 +195,12 @@ class Context(cpu.CPUContext):  # type: ignore[misc]
 
     def refresh(self) -> None:
         """Nothing: numba has searched for new operations just before."""
+
+    def add_dynamic_addr(self, builder: Any, address: int, info: str) -> Any:
+        """The address of a Python object; of a function that is called it is not used, and numba caches none with one."""
+        if info == registry.CPUDispatcher.__name__:
+            return self.get_constant_null(types.voidptr)
+        return super().add_dynamic_addr(builder, address, info)
 
     # a pair is what iteration gives; numba writes it to memory to read a part of it
     def pair_first(self, builder: Any, value: Any, kind: Any) -> Any:

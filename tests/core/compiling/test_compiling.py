@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import pytest
 from in_package import in_the_package
+from numba.core.cpu import CPUContext
 from optional import needs_compiler
 from processes import output_of
 
@@ -140,3 +141,23 @@ def test_steps_are_left_out_of_functions_of_the_package_only():
     assert numba.njit(of_somebody_else, pipeline_class=numba_pipeline.Compiler)(2.0) == 3.0
     with pytest.raises(numba.core.errors.NumbaError):
         numba.njit(in_the_package(of_somebody_else), pipeline_class=numba_pipeline.Compiler)(2.0)
+
+
+def test_no_function_of_the_package_holds_the_address_of_another(monkeypatch):
+    """numba keeps none on disk that does, though a call does not use the address."""
+    asked, ask = [], CPUContext.add_dynamic_addr
+
+    def noted(context, builder, address, info):
+        asked.append(info)
+        return ask(context, builder, address, info)
+
+    def twice(numbers):
+        return sum_of(numbers) + sum_of(numbers)
+
+    monkeypatch.setattr(CPUContext, "add_dynamic_addr", noted)
+    options = {"pipeline_class": numba_pipeline.Compiler}
+    assert numba.njit(twice, **options)(np.ones(3)) == 6.0
+    assert set(asked) == {"CPUDispatcher"}
+    asked.clear()
+    assert numba.njit(in_the_package(twice), **options)(np.ones(3)) == 6.0
+    assert not asked
