@@ -95,7 +95,7 @@ def test_a_stand_in_that_is_only_imported_skips_nothing(tmp_path):
 
 
 def test_importing_the_package_loads_no_more_than_it_must():
-    """Each of these would make the import longer by a tenth and more."""
+    """What only some programs need is loaded when they use it."""
     late = {"river.optim", "scipy.special", "scipy.linalg", "pandas", "polars", "pyarrow"}
     late |= {"matplotlib", "ray", "sklearn", "onnx", "river_budget.experiments"}
     code = f"import sys, river_budget; print(*({late!r} & sys.modules.keys()))"

@@ -1,4 +1,4 @@
-"""numba's cache of compiled functions on disk, without its errors, and found once for each folder of source files.
+"""numba's cache of compiled functions on disk, without its errors, and located once for each folder of source files.
 
 With a damaged cache or a full disk a function is compiled again: that takes time, and nothing fails.
 """
@@ -12,32 +12,35 @@ from typing import Any
 from numba.core import caching, config
 
 
-class Places:
-    """Finds where numba keeps the compiled functions of a folder of source files.
+class FolderLocator:
+    """numba's cache locator (where compiled functions are kept), chosen once for each folder of source files.
 
-    numba writes a file for each function to see whether it may, which is a tenth of `import river_budget`.
+    numba writes a test file for each function to see whether the cache folder is writable, which is a tenth of
+    `import river_budget`.
     """
 
-    known: dict[tuple[str, str], Any] = {}  # classes of numba, by NUMBA_CACHE_DIR and folder
+    chosen: dict[
+        tuple[str, str], Any
+    ] = {}  # numba's class of locators, by NUMBA_CACHE_DIR and folder
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> Any:
-        """numba's place for a function of this file, or None if it may not write anywhere."""
+        """numba's locator for a function of this file, or None if no cache folder is writable."""
         key = config.CACHE_DIR, os.path.dirname(file)  # type: ignore[attr-defined]
-        if key not in cls.known:
+        if key not in cls.chosen:
             kinds: list[Any] = caching.CompileResultCacheImpl._locator_classes
             found = (kind.from_function(function, file) for kind in kinds)
-            place = next((each for each in found if each is not None), None)
-            if place is None:
+            locator = next((each for each in found if each is not None), None)
+            if locator is None:
                 return None  # numba raises an error
-            cls.known[key] = type(place)
-        return cls.known[key](function, file)
+            cls.chosen[key] = type(locator)
+        return cls.chosen[key](function, file)
 
 
 class CompiledFunction(caching.CompileResultCacheImpl):  # type: ignore[misc]
     """What numba keeps of a compiled function."""
 
-    _locator_classes: list[Any] = [Places]
+    _locator_classes: list[Any] = [FolderLocator]
 
 
 class Cache(caching.FunctionCache):  # type: ignore[misc]

@@ -197,7 +197,10 @@ class Context(cpu.CPUContext):  # type: ignore[misc]
         """Nothing: numba has searched for new operations just before."""
 
     def add_dynamic_addr(self, builder: Any, address: int, info: str) -> Any:
-        """The address of a Python object; of a function that is called it is not used, and numba caches none with one."""
+        """The address of a Python object as a constant; null for a called function, as calls do not use it.
+
+        numba keeps no function on disk that holds such an address.
+        """
         if info == registry.CPUDispatcher.__name__:
             return self.get_constant_null(types.voidptr)
         return super().add_dynamic_addr(builder, address, info)

@@ -18,17 +18,17 @@ pytestmark = needs_compiler
 
 
 @pytest.fixture
-def unknown(monkeypatch):
-    """Places that know no folder yet."""
-    monkeypatch.setattr(cache.Places, "known", {})
+def none_chosen(monkeypatch):
+    """No locator is chosen for any folder yet."""
+    monkeypatch.setattr(cache.FolderLocator, "chosen", {})
 
 
-def test_numba_asks_once_for_each_folder_whether_it_can_be_written(unknown, monkeypatch, tmp_path):
-    asked, ask = [], caching._CacheLocator.ensure_cache_path
+def test_numba_checks_once_for_each_folder_that_it_is_writable(none_chosen, monkeypatch, tmp_path):
+    checked, check = [], caching._CacheLocator.ensure_cache_path
 
-    def noted(place):
-        asked.append(place.get_cache_path())
-        ask(place)
+    def noted(locator):
+        checked.append(locator.get_cache_path())
+        check(locator)
 
     def another():
         pass
@@ -37,16 +37,16 @@ def test_numba_asks_once_for_each_folder_whether_it_can_be_written(unknown, monk
     for folder in (tmp_path / "one", tmp_path / "other"):
         monkeypatch.setattr(config, "CACHE_DIR", str(folder))
         first, second = (cache.Cache(function, "stamp") for function in (noted, another))
-        assert first.cache_path == second.cache_path == asked[-1]
-        assert asked[-1].startswith(str(folder))
+        assert first.cache_path == second.cache_path == checked[-1]
+        assert checked[-1].startswith(str(folder))
         assert first._cache_file._index_path != second._cache_file._index_path
-    assert len(asked) == 2
+    assert len(checked) == 2
 
 
-def test_a_folder_that_cannot_be_written_is_asked_for_again(unknown, monkeypatch):
+def test_a_folder_that_is_not_writable_is_checked_again(none_chosen, monkeypatch):
     monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
     with pytest.raises(RuntimeError, match="no locator available"):
         cache.Cache(cache.warn_once, "stamp")
-    assert not cache.Places.known
+    assert not cache.FolderLocator.chosen
     monkeypatch.undo()
     assert cache.Cache(cache.warn_once, "stamp").cache_path
