@@ -30,7 +30,7 @@ class Learned:
     def __init__(self, model: Any):
         block = blocks.views(model.block)
         self.model, self.state, self.room = model, model.state_record(), model._room
-        self.d, self.n = len(model.features), int(block.head.count)
+        self.d, self.n = len(model.features), block.head.count
         if self.n == 0:
             raise ValueError(
                 f"a {type(model).__name__} that has learned nothing cannot be exported"
@@ -38,7 +38,7 @@ class Learned:
         self.vectors = block.vectors[: self.d, : self.n].copy()
         self.coefficients = block.coefficients[:, : self.n].copy()
         self.memory = named_rows(core.MEMORY_ROWS, block.per_vector[:, : self.n].copy())
-        self.budget = int(block.head.budget)
+        self.budget = block.head.budget
         self.experts = int(model._n_experts)
         self.weights = self.room.mixer.weight[: self.experts].copy()
 

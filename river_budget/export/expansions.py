@@ -43,7 +43,7 @@ def expansion(graph: Graph, model: Any, columns: Columns, coefficients: Any) -> 
         return _sum(graph, head, x, vectors, weights)
     lengths = blocks.views(model.block).norms[: len(used)][used]  # k(z, z)
     if head.kernel == Code.POLYNOMIAL:
-        lengths = (head.gamma * lengths + head.coef0) ** int(head.degree)
+        lengths = (head.gamma * lengths + head.coef0) ** head.degree
     lengths = np.maximum(lengths, 0.0)
     inverse = np.divide(1.0, np.sqrt(lengths), where=lengths > 0.0, out=np.zeros(len(lengths)))
     return _normalised(graph, head, x, _sum(graph, head, x, vectors, weights * inverse[:, None]))
@@ -57,7 +57,7 @@ def _sum(graph: Graph, head: Any, x: Tensor, vectors: Any, weights: Any) -> Tens
 
 def kernel_values(graph: Graph, head: Any, x: Tensor, vectors: Any) -> Tensor:
     """k(x, z) for every example x and every column z of `vectors`."""
-    gamma = float(head.gamma)
+    gamma = head.gamma
     if head.kernel == Code.RBF:  # 2 x.z - |z|^2 - |x|^2
         norms = graph.node("ReduceSumSquare", vectors, axes=[0])
         products = graph.node("Gemm", x, vectors, norms, alpha=2.0, beta=-1.0)
@@ -68,7 +68,7 @@ def kernel_values(graph: Graph, head: Any, x: Tensor, vectors: Any) -> Tensor:
         distance = graph.node("Abs", x.unsqueezed(2) - vectors[None]).total(axis=1)
         return graph.node("Exp", distance * -gamma)
     if head.kernel == Code.POLYNOMIAL:
-        base = graph.node("Gemm", x, gamma * vectors, np.array([float(head.coef0)]))
+        base = graph.node("Gemm", x, gamma * vectors, np.array([head.coef0]))
         return graph.node("Pow", base, float(head.degree))
     raise not_exported("a kernel of one's own")
 
@@ -77,7 +77,7 @@ def _normalised(graph: Graph, head: Any, x: Tensor, sums: Tensor) -> Tensor:
     """The sums divided by sqrt(k(x, x)), or 0 where k(x, x) is not positive."""
     length = graph.node("ReduceSumSquare", x, axes=[1])
     if head.kernel == Code.POLYNOMIAL:
-        base = length * float(head.gamma) + float(head.coef0)
+        base = length * head.gamma + head.coef0
         length = graph.node("Pow", base, float(head.degree))
     root = graph.node("Sqrt", graph.node("Max", length, 0.0))
     return graph.node("Where", root > 0.0, sums / root, 0.0)
@@ -97,7 +97,7 @@ def sketch(graph: Graph, model: Any, columns: Columns) -> Tensor:
     block = model._block_for(columns.names)  # alive for as long as its views
     head, n = blocks.views(block).head, model.n_components
     drawn = blocks.views(block).vectors[:, : model.n_columns]
-    constant = constant_columns(model, int(head.random))
+    constant = constant_columns(model, head.random)
     factors = np.append(np.full(len(drawn), math.sqrt(head.gamma)), math.sqrt(head.coef0))
     product: tuple[Tensor, ...] = ()
     for k in range(0, model.n_columns, 2):

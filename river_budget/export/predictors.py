@@ -89,7 +89,7 @@ def _scores(graph: Graph, model: Any, columns: Columns) -> Tensor:
     if isinstance(model, AutoTables):
         return (class_scores if hasattr(model, "labels") else prediction)(graph, model, columns)
     block = blocks.views(model.block)
-    n, state = int(block.head.count), model.state_record()
+    n, state = block.head.count, model.state_record()
     if isinstance(model, _FOGD):
         rows = model._rows_of_output
         first = 0 if rows == 1 else 2

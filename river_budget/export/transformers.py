@@ -221,7 +221,7 @@ def _guard(graph: Graph, step: Guard, columns: Columns) -> Columns:
 def _nystroem(graph: Graph, step: Nystroem, columns: Columns) -> Columns:
     if not step.n_outputs:
         raise ValueError("a Nystroem map without features cannot be exported: it has no landmarks")
-    n = int(blocks.views(step.block).head.count)
+    n = blocks.views(step.block).head.count
     basis = blocks.views(step.block).per_vector[: step.n_outputs, :n]
     tensor = expansion(graph, step, present(graph, columns), step.scale * basis)
     return Columns(tensor, step._feature_names())

@@ -85,7 +85,7 @@ def _text(alarm: int, head: Any) -> str:
 def issue_warnings(model: Any) -> bool:
     """Issue the warnings for the alarms of a model; returns whether there were any. Resets head.alarm."""
     head = blocks.views(model.block).head
-    due = int(head.alarm)
+    due = head.alarm
     if not due:
         return False
     head.alarm, head.said = 0, head.said | due

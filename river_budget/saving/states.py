@@ -85,7 +85,7 @@ def _saved_names(model: Any) -> list[Any]:
 
 def _encoded_block(model: Any, arrays: list[Any]) -> Node:
     block, record = blocks.views(model.block), model.state_record()
-    n, width = int(block.head.count), len(_saved_names(model))
+    n, width = block.head.count, len(_saved_names(model))
     places = {}
     for name, attribute in ARRAYS.items():
         table = _table(block, attribute)
@@ -106,7 +106,7 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
             places[name] = _appended(arrays, array)
     for name, table in model.own_tables().items():
         places[name] = _appended(arrays, table)
-    numbers = {name: _number(block.head[name]) for name in NUMBERS}
+    numbers = {name: _number(getattr(block.head, name)) for name in NUMBERS}
     if model.features.loose:
         numbers["width"] = str(width)
     own = {name: _number(record[name]) for name in record.dtype.names}
@@ -124,7 +124,7 @@ def _appended(arrays: list[Any], table: Any) -> int:
 
 
 def _number(value: Any) -> Any:
-    plain_value = value.item()
+    plain_value = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain_value, float):
         return None if math.isnan(plain_value) else {"float": repr(plain_value)}
     return str(plain_value)  # many JSON readers cannot represent integers of 64 bits
@@ -265,7 +265,7 @@ def _finite(
 def _drop_idle_vectors(model: Any) -> None:
     """Drop the vectors whose coefficients are 0, for a model that only predicts."""
     block = blocks.views(model.block)
-    n = int(block.head.count)
+    n = block.head.count
     used = np.flatnonzero(block.coefficients[:, :n].any(axis=0))
     set_vectors(model.block, vectors_of(model.block).copies_of(used))
     for table in (block.coefficients, block.norms, block.arrivals):

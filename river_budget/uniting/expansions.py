@@ -70,7 +70,7 @@ def _kernel_in_use(model: BudgetModel) -> Kernel:
     kernel: Kernel = model.kernel_in_use
     if model.block is None or not hasattr(kernel, "gamma"):
         return kernel
-    gamma = float(blocks.views(model.block).head.gamma)
+    gamma = blocks.views(model.block).head.gamma
     in_use: Kernel = type(kernel)(**vars(kernel) | {"gamma": gamma})
     return in_use
 
@@ -120,7 +120,7 @@ def unite_labels(result: Any, models: list[Any]) -> None:
 def columns_of(model: BudgetModel, result: Any) -> Any:
     """The matrix that maps the outputs of a model (rows) to those of the sum (columns)."""
     if not hasattr(model, "labels"):
-        return np.eye(int(blocks.views(model.block).head.outputs))
+        return np.eye(blocks.views(model.block).head.outputs)
     known, names = model.labels.known, result.labels.known
     if len(names) <= 2:
         return np.array([[1.0 if known[0] == names[0] else -1.0]])
@@ -203,7 +203,8 @@ def _unite_links(head: Any, parts: list[Part]) -> None:
     head.slope = min(max(1.0 / sizes, 1.0 / STEEPEST), STEEPEST)
     total = sum(abs(part.weight) for part in used)
     for name in ("lead", "slope_curvature", "lead_curvature", "cross_curvature"):
-        head[name] = sum(abs(part.weight) / total * part.block.head[name] for part in used)
+        mean = sum(abs(part.weight) / total * getattr(part.block.head, name) for part in used)
+        setattr(head, name, mean)
 
 
 # Random waves
@@ -301,7 +302,7 @@ def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, .
     rows = joined([_rows(part, names) for part in used])
     coefficients = np.vstack([_coefficients(part) for part in used])
     marks = np.vstack([part.model.window_labels(part.flipped).T for part in used])
-    counts = [int(part.block.head.count) for part in used]
+    counts = [part.block.head.count for part in used]
     owners = np.repeat(np.arange(len(used)), counts)
     ages = [
         part.block.head.arrived - part.block.arrivals[:n]
@@ -326,7 +327,7 @@ def _names(model: Any) -> list[Any]:
 def _rows(part: Part, names: list[Any]) -> Lists:
     """The vectors of a model, with indexes into these names as places."""
     lists, known = vectors_of(part.model.block), part.model.features.places
-    places = np.zeros(int(part.block.head.width), np.int64)
+    places = np.zeros(part.block.head.width, np.int64)
     for place, name in enumerate(names):
         if name in known:
             places[known[name]] = place

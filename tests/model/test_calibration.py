@@ -24,7 +24,7 @@ LINK = ("judged", "slope", "lead", "slope_curvature", "lead_curvature", "cross_c
 
 
 def link(model):
-    return [float(views(model.block).head[name]) for name in LINK]
+    return [getattr(views(model.block).head, name) for name in LINK]
 
 
 def expected_calibration_error(confidences, correct):

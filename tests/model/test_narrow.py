@@ -227,7 +227,7 @@ def copy(own, other):
         getattr(other, table)[..., :] = 0
         getattr(other, table)[..., :n] = getattr(own, table)[..., :n]
     for name in ("arrived", "scale"):
-        other.head[name] = own.head[name]
+        setattr(other.head, name, getattr(own.head, name))
 
 
 @pytest.mark.parametrize("d", [8, 40])

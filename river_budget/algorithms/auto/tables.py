@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.block import blocks, layout
+from ...core.block import blocks
 from ...core.block.random_numbers import uniforms
 from ...core.compiling.named_rows import NamedTables
 from ...core.passes.auto import tables as core
@@ -95,7 +95,7 @@ class AutoTables(Checked):
     @property
     def n_support_vectors(self) -> int:
         """The number of stored examples."""
-        return 0 if self.block is None else int(blocks.views(self.block).head.count)
+        return 0 if self.block is None else blocks.views(self.block).head.count
 
     # the room
 
@@ -115,7 +115,7 @@ class AutoTables(Checked):
     def _sizes(self) -> tuple[int, ...]:
         """(width, columns, budget), and in a model of words the number of slots"""
         head = blocks.views(self.block).head
-        return int(head.width), int(head.outputs) // core.KERNEL_WIDTHS, int(head.budget)
+        return head.width, head.outputs // core.KERNEL_WIDTHS, head.budget
 
     def _squared(self) -> int:
         """Rows of the covariance that are used."""
@@ -127,7 +127,7 @@ class AutoTables(Checked):
 
     def _finder(self) -> Callable[[str], Any]:
         """A function that finds tables of the present block by their names."""
-        sizes, room = self._sizes(), layout.table_in(self.block, "room")
+        sizes, room = self._sizes(), blocks.views(self.block).room
 
         def find(name: str) -> Any:
             first, rows, columns = core.place_in(name, *sizes)
@@ -161,7 +161,7 @@ class AutoTables(Checked):
     def furnish(self) -> None:
         """Write the directory and the initial values of tables, also for features and classes that appear later."""
         entries, _, _ = core.directory(*self._sizes())
-        room = layout.table_in(self.block, "room")
+        room = blocks.views(self.block).room
         room[: core.DIRECTORY].view(np.int64)[:] = entries
         metric = self._room.metric
         metric.weight[:] = 1.0
@@ -258,8 +258,8 @@ class AutoTables(Checked):
         """Copies of the stored examples, recent and hard ones, oldest first: columns of three tables."""
         model, state = blocks.views(self.block), self.state_record()
         room = budget - budget // 2
-        n_recent = min(int(model.head.count), room)
-        n_hard = int(model.head.count) - n_recent
+        n_recent = min(model.head.count, room)
+        n_hard = model.head.count - n_recent
         recent = (int(state.recent_place) + np.arange(n_recent)) % max(n_recent, 1)
         hard = room + (int(state.hard_place) + np.arange(n_hard)) % max(n_hard, 1)
         together = np.vstack([model.vectors, model.coefficients, model.per_vector])

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.block import blocks, layout
+from ...core.block import blocks
 from ...core.block.codes import Task
 from ...core.block.random_numbers import GOLDEN, MIX_1, MIX_2, S27, S30, S31
 from ...core.compiling.named_rows import named_rows
@@ -178,7 +178,7 @@ class WordTables(AutoTables):
         """(examples, targets, weights) of the memory. A feature is there where it is beyond its mean, and then its
         value is its usual one."""
         model, room, d = blocks.views(self.block), self._room, len(self.features)
-        n = int(model.head.count)
+        n = model.head.count
         memory = named_rows(core.MEMORY_ROWS, model.per_vector[:, :n].copy())
         order = np.argsort(memory.arrival, kind="stable")
         mean, variance = room.moments.mean[:d], room.moments.variance[:d]
@@ -219,7 +219,7 @@ class WordTables(AutoTables):
             super().furnish()
             return
         entries, _, _ = core.directory(*self._sizes())
-        layout.table_in(self.block, "room")[: core.DIRECTORY].view(np.int64)[:] = entries
+        blocks.views(self.block).room[: core.DIRECTORY].view(np.int64)[:] = entries
         self.state_record().slots = self.word_slots
 
     def own_tables(self) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class Table:
         self.block = block
         self.numbers = model.vectors[:, :n_columns]
         self.keys, self.ties = model.keys, model.ties
-        self.header = {"kernel": int(model.head.kernel), "gamma": float(model.head.gamma)}
+        self.header = {"kernel": model.head.kernel, "gamma": model.head.gamma}
 
     def __deepcopy__(self, memo: Any) -> None:
         """None: a copy of a model must look up its own block."""
@@ -200,9 +200,8 @@ class Drawn(StreamModel):
             block = blocks.allocate(**self.header_fields(len(names)), width=len(names))
             blocks.state_of(block, self.state_type).scale = getattr(self, "scale", 0.0)
         else:
-            head = blocks.views(current).head
-            fields = {name: head[name] for name in head.dtype.names} | {"width": len(names)}
-            block = blocks.allocate(**fields)
+            fields = layout.read_header(current.ctypes.data)._asdict()
+            block = blocks.allocate(**fields | {"width": len(names)})
             old, new = blocks.views(current), blocks.views(block)
             own = slice(layout.STATE_AT, layout.TABLES_AT)
             block[own] = current[own]

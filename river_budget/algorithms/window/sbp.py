@@ -201,7 +201,7 @@ class SBPClassifier(BudgetClassifier):
             self.resize_block(factored=0)  # the table would grow with the square of the window
 
     def prepare(self) -> None:
-        capacity = int(blocks.views(self.block).head.capacity)
+        capacity = blocks.views(self.block).head.capacity
         self.resize_block(
             capacity=blocks.columns_for(min(GROWTH_FACTOR * capacity, self.window + 1))
         )

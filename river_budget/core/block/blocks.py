@@ -35,7 +35,7 @@ def views(block: Any) -> Any:
     The result and each of its tables keep the block alive: another thread may replace the model's block
     meanwhile.
     """
-    return layout.PlainModel(block.ctypes.data, 0, block)
+    return layout.BlockView(block)
 
 
 def table_of(model: Any) -> Any:
@@ -50,7 +50,7 @@ def has_lists(model: Any) -> bool:
 
 def multipliers_of(model: Any) -> Any:
     """The factor by which each stored vector is multiplied (core/vectors/multiples.py): 1 in most models."""
-    n = int(model.head.count)
+    n = model.head.count
     return model.multipliers[:n] if model.head.heavy else np.ones(n)
 
 

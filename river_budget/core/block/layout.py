@@ -51,6 +51,7 @@ SIZES, DERIVED = tuple(_SIZES.split()), tuple(_DERIVED.split())
 # The header as Python numbers: one struct.unpack reads all fields.
 Header: Any = namedtuple("Header", HEADER.names or ())  # type: ignore[misc]
 header_format = struct.Struct(f"={len(_INTEGERS.split())}qQ{len(_REALS.split())}d")
+_C_TYPES: dict[str, Any] = {"i": ctypes.c_int64, "u": ctypes.c_uint64, "f": ctypes.c_double}
 STATE_AT = -(-HEADER.itemsize // 64) * 64  # the algorithm's own record follows the header
 STATE_SIZE = 192  # bytes reserved for this record
 TABLES_AT = STATE_AT + STATE_SIZE
@@ -167,25 +168,45 @@ register_attributes(
 )
 
 
-class PlainModel:
-    """A model for Python, with the same attributes as in compiled code.
+class HeaderView(ctypes.Structure):
+    """The header of a block: fields are read and written as Python numbers.
 
-    held: the array of the block, which this object then keeps alive; without it the caller has to keep the
-    block alive.
+    numpy's own view of a record takes fifty times as long for a field.
     """
 
-    __slots__ = ("block", "held", "memory")
+    _fields_ = [(name, _C_TYPES[HEADER[name].kind]) for name in HEADER.names or ()]
 
-    def __init__(self, block: int, memory: int, held: Any = None):
-        self.block, self.memory, self.held = block, memory, held
+
+class BlockView:
+    """A block for Python: the header, and the tables as arrays. The view and each of them keep the block alive."""
+
+    __slots__ = ("block",)
+
+    def __init__(self, block: Any):
+        self.block = block
+
+    @property
+    def head(self) -> Any:
+        return HeaderView.from_buffer(self.block)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in BLOCK_TABLES:
+            raise AttributeError(f"a block has no table {name!r}")
+        at, *shape = place_of(name, 0, 0, self.head)
+        return BLOCK_TABLES[name][0].of_array(self.block, at, shape)
+
+
+class PlainModel:
+    """A model for Python, with the same attributes as in compiled code. The caller keeps its memory alive."""
+
+    __slots__ = ("block", "memory")
+
+    def __init__(self, block: int, memory: int):
+        self.block, self.memory = block, memory
 
     def __getattr__(self, name: str) -> Any:
         if name == "head":
-            return (
-                header_at(self.block) if self.held is None else np.ndarray(1, HEADER, self.held)[0]
-            )
-        if self.held is not None and name not in ADDRESSES:
-            return table_in(self.held, name)
+            return header_at(self.block)
         return attribute(name, self.block, self.memory, read_header(self.block))
 
 
@@ -201,12 +222,6 @@ def attribute(name: str, block: int, memory: int, h: Any) -> Any:
         return place[0]
     kind = BLOCK_TABLES[name][0] if name in BLOCK_TABLES else SCRATCH_ROWS[name][0]
     return kind(*place)
-
-
-def table_in(block: Any, name: str) -> Any:
-    """A table of a block, as an array that keeps the block alive."""
-    at, *shape = place_of(name, 0, 0, read_header(block.ctypes.data))
-    return BLOCK_TABLES[name][0].of_array(block, int(at), shape)
 
 
 def model_at(block, memory):

@@ -93,8 +93,9 @@ def functions(needs: int) -> list[tuple[Any, Any]]:
 def make_ready(needs: int) -> None:
     """Compile, or load from disk, the shared functions for these needs that are not ready yet."""
     global ready
-    for need in Need:
-        if need & needs & ~ready:
+    missing = int(needs) & ~ready
+    for need in Need if missing else ():
+        if need & missing:
             for function, signature, cell in _functions.get(need, ()):
                 cell.value = _compiled(function, signature)
             ready |= int(need)

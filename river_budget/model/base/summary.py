@@ -31,7 +31,7 @@ class Described:
     @looks_at_the_model
     def n_examples(self) -> int:
         """The number of examples learned, without those of weight 0; for a merged model, the largest of its parts."""
-        return 0 if self.block is None else int(blocks.views(self.block).head.judged)
+        return 0 if self.block is None else blocks.views(self.block).head.judged
 
     def summary(self) -> str:
         """The state of the model as text: examples learned, vectors stored, features with the largest effect."""

@@ -111,7 +111,7 @@ class StoredVectors(StreamModel):
     def lists_in_use(self) -> Lists:
         """The vectors, with indexes into `names_in_use` as places."""
         lists = stored_in(self.block)
-        numbers = np.zeros(int(blocks.views(self.block).head.width), np.int64)
+        numbers = np.zeros(blocks.views(self.block).head.width, np.int64)
         names = self._used(lists)
         numbers[[self.features.places[name] for name in names]] = np.arange(len(names))
         return Lists(lists.starts, numbers[lists.places], lists.values)
@@ -127,7 +127,7 @@ class StoredVectors(StreamModel):
         model, n = blocks.views(self.block), len(self.features)
         if self.narrow:
             return THIN_RATIO, layout.UNLIMITED
-        pause = int(model.head.capacity)
+        pause = model.head.capacity
         if self.features.loose:
             return 0, self._reviewed_at + pause + n // NAMES_PER_ARRIVAL
         pause += model.vectors.size // ENTRIES_PER_ARRIVAL
@@ -135,7 +135,7 @@ class StoredVectors(StreamModel):
 
     def _begin_review(self) -> bool:
         """Whether the storage is to be reconsidered now; if so, schedule the next time."""
-        arrived = int(blocks.views(self.block).head.arrived)
+        arrived: int = blocks.views(self.block).head.arrived
         due = arrived >= self._review_schedule()[1]
         if due:
             self._reviewed_at = arrived
@@ -147,7 +147,7 @@ class StoredVectors(StreamModel):
         """Replace the table by lists if it is mostly zeros and a review is due. Called after a sparse example."""
         if self._begin_review():
             model = blocks.views(self.block)
-            count = int(model.head.count)
+            count = model.head.count
             numbers = int(np.count_nonzero(model.vectors[:, :count] != 0.0))
             if is_thin(len(self.features), count, numbers):
                 try:
@@ -172,7 +172,7 @@ class StoredVectors(StreamModel):
 
     def _used(self, lists: Lists) -> list[Any]:
         """The names that vectors use, in the order of summation."""
-        used = np.zeros(int(blocks.views(self.block).head.width), bool)
+        used = np.zeros(blocks.views(self.block).head.width, bool)
         used[lists.places] = True
         return by_key(name for name, place in self.features.places.items() if used[place])
 
@@ -187,7 +187,7 @@ class StoredVectors(StreamModel):
 
     def _rebuild_itself(self, names: list[Any], lists: Lists, slots: int, room: int) -> None:
         """`_rebuild` on this object, which is a twin of the model."""
-        places = np.full(int(blocks.views(self.block).head.width), -1)
+        places = np.full(blocks.views(self.block).head.width, -1)
         old = self.features.places
         for place, name in enumerate(names):
             if name in old:
@@ -314,7 +314,7 @@ class StoredVectors(StreamModel):
         """
         features, model = self.features, blocks.views(self.block)
         empty = model.columns["count"] == 0
-        width, unused = int(model.head.width), len(features) - np.count_nonzero(~empty)
+        width, unused = model.head.width, len(features) - np.count_nonzero(~empty)
         fits = len(features) + needed <= FULL_SHARE * width
         if fits or NAMES_PER_UNUSED * unused > len(features):
             features.forget(empty, beside)
@@ -334,7 +334,7 @@ class StoredVectors(StreamModel):
 
     def add_slots(self) -> bool:
         head = blocks.views(self.block).head
-        wanted, head.wanted = int(head.wanted), 0
+        wanted, head.wanted = head.wanted, 0
         outgrown, head.outgrown = bool(head.outgrown), 0
         if outgrown:
             block = blocks.resized(self.block, heavy=1)
@@ -342,7 +342,7 @@ class StoredVectors(StreamModel):
             model.multipliers[:], model.strains[:] = 1.0, 1.0
             self.use_block(block)
         if wanted:
-            needed, slots = slots_in_use(self.block) + wanted, int(head.slots)
+            needed, slots = slots_in_use(self.block) + wanted, head.slots
             plenty = int(SPARE_NODES * needed) + min(needed, FEW_NODES)
             if slots < ENOUGH_NODES * plenty:
                 self._lengthen(plenty)
@@ -366,8 +366,8 @@ class StoredVectors(StreamModel):
             return
         head = blocks.views(self.block).head
         numbers = int(head.fresh - 1 - head.freed)
-        if is_thick(len(self.features), int(head.count), numbers):
+        if is_thick(len(self.features), head.count, numbers):
             lists = stored_in(self.block)
             names = self._used(lists)
-            if names and is_thick(len(names), int(head.count), numbers):
+            if names and is_thick(len(names), head.count, numbers):
                 self._rebuild(names, lists, 0)

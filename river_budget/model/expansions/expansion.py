@@ -79,7 +79,7 @@ class BudgetModel(StoredVectors):
 
     def prepare(self) -> None:
         """Double the capacity of the block, for models without a budget or with a large one."""
-        grown = GROWTH_FACTOR * int(blocks.views(self.block).head.capacity)
+        grown = GROWTH_FACTOR * blocks.views(self.block).head.capacity
         if self.budget_in_use is not None:
             grown = min(grown, self.budget_in_use + 1)
         try:
@@ -109,7 +109,7 @@ class BudgetModel(StoredVectors):
         """Reduce a sum of models to its budget, beginning with the vectors that change the function least."""
         head = blocks.views(self.block).head
         if head.maintenance == Maintenance.MERGE:
-            arity, head.arity = int(head.arity), 2  # merging more than two at once would lose more
+            arity, head.arity = head.arity, 2  # merging more than two at once would lose more
             self.fit_budget()
             head.arity = arity
         else:
@@ -136,7 +136,7 @@ class BudgetModel(StoredVectors):
 
     def scores_at(self, rows: Any) -> Rows:
         """The values of the expansion at these rows."""
-        scores = np.empty((len(rows), int(blocks.views(self.block).head.outputs)))
+        scores = np.empty((len(rows), blocks.views(self.block).head.outputs))
         Call(self.block, rows, scores=scores).run(decide)
         return scores
 
@@ -177,7 +177,7 @@ class BudgetModel(StoredVectors):
     @looks_at_the_model
     def n_support_vectors(self) -> int:
         """The number of support vectors."""
-        return 0 if self.block is None else int(blocks.views(self.block).head.count)
+        return 0 if self.block is None else blocks.views(self.block).head.count
 
     @property
     @looks_at_the_model
@@ -188,7 +188,7 @@ class BudgetModel(StoredVectors):
         Perceptron are updated over millions of steps, and checked from time to time. In tests rounding
         errors stay far below the bounds (relative errors of 1e-6 or less), so a repair hints at a problem.
         """
-        return 0 if self.block is None else int(blocks.views(self.block).head.repairs)
+        return 0 if self.block is None else blocks.views(self.block).head.repairs
 
     def support_vectors(self) -> list[dict[str, Any]]:
         """The support vectors, oldest first.
@@ -201,7 +201,7 @@ class BudgetModel(StoredVectors):
         if own.block is None:
             return []
         model, lists = blocks.views(own.block), vectors_of(own.block)
-        n = int(model.head.count)
+        n = model.head.count
         coefficients = model.head.scale * model.coefficients[:, :n]
         names = {place: name for name, place in own.features.places.items()}
         starts, places, values = (a.tolist() for a in (lists.starts, lists.places, lists.values))
@@ -259,7 +259,7 @@ class Maintained(BudgetModel):
             fields = self.strategy.header_fields()
             head = blocks.views(self.block).head
             for name in fields.keys() - {"factored"}:
-                head[name] = fields[name]
+                setattr(head, name, fields[name])
             self.resize_block(factored=fields["factored"])
 
     def _usual_strategy(self, budget: int | None) -> Strategy:
@@ -346,7 +346,7 @@ class AveragingExpansion(Averaging, BudgetModel):
         """The coefficients of the mean, one row for each output."""
         block = blocks.views(self.block)
         table = block.per_vector
-        return table[len(table) - int(block.head.outputs) :] if self.average else table[:0]
+        return table[len(table) - block.head.outputs :] if self.average else table[:0]
 
     def after_promotion(self) -> None:
         super().after_promotion()  # type: ignore[misc]

@@ -200,7 +200,7 @@ def vectors_of(block: Any) -> Lists:
 def stored_in(block: Any) -> Lists:
     """The support vectors as stored, without the multipliers of long vectors (core/budget/long_vectors.py)."""
     model = blocks.views(block)
-    count = int(model.head.count)
+    count = model.head.count
     if not blocks.has_lists(model):
         return Lists.of_table(np.ascontiguousarray(blocks.table_of(model)[:, :count].T, float))
     used, filled, lengths = _used_nodes(model)
@@ -246,7 +246,7 @@ def rearranged(block: Any) -> Any:
     model, new = blocks.views(block), blocks.views(new_block)
     used, filled, lengths = _used_nodes(model)
     found = _lay_out(new, filled, lengths)
-    numbers = np.zeros(int(model.head.fresh), np.int32)
+    numbers = np.zeros(model.head.fresh, np.int32)
     numbers[used] = found
     # nodes as rows of integers, which numpy copies faster than records
     rows, new_rows = _as_rows(model.nodes), _as_rows(new.nodes)
