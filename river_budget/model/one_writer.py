@@ -9,8 +9,8 @@ threads could switch only inside passes, as Python runs for less than its switch
 the turn would never be found free.
 
 A lock would take a tenth of the time of an example. A plain attribute takes almost no time and is safe:
-CPython switches threads, and answers Ctrl-C, only at calls and at the ends of loops, and there is neither
-between the test (`while turn.wanted or turn.taken: turn.wait()`) and the assignment.
+CPython switches threads, and answers Ctrl-C, only at calls and when it jumps back from the end of a loop. It does neither
+between the test (`while turn.wanted or turn.taken: turn.wait()`), when that ends the loop, and the assignment.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class Turn:
         """Wait for threads that inspect the model, or want to; raise an error if a thread is changing it."""
         start, pause = time.monotonic(), WAIT_PAUSE
         while self.taken:
-            if not self.looks:  # no call since the test, so no other thread has run
+            # CPython may switch threads when it jumps back from the end of the loop, and a thread that inspects may
+            # end there: so test `taken` again
+            if self.taken and not self.looks:
                 raise RuntimeError(TWO_WRITERS)
             waited = time.monotonic() - start
             patience = LONGEST_WAIT_TO_LEARN if is_alive(self.thread) else LONGEST_WAIT

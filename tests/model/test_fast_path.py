@@ -243,7 +243,8 @@ def test_whatever_an_example_holds_the_short_way_is_the_long_way(
     if kinds is NAMES:  # who knows a name that is out of the ordinary goes the long way for good
         assert not any(ways[100:])
     else:
-        assert not fast_path.may_read_dicts() or 100 < sum(ways) < 860
+        share = sum(ways) / len(ways)
+        assert not fast_path.may_read_dicts() or 0.1 < share < 0.86
     assert short.decision_function_one({"new": 1.0}) == long.decision_function_one({"new": 1.0})
 
 

@@ -185,7 +185,7 @@ def test_all_of_moas_learners_play(tmp_path):
         "--json",
     ]
     done = subprocess.run(
-        [sys.executable, "-m", "river_budget.experiments", *arguments, "--results", tmp_path],
+        [sys.executable, "-m", "river_budget", *arguments, "--results", tmp_path],
         capture_output=True,
         text=True,
         check=False,

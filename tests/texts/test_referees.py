@@ -29,7 +29,7 @@ def test_a_command_prints_what_the_page_says(command, expected, tmp_path):
         pytest.skip("no real datasets here")
     python = f'"{sys.executable}"'
     command = re.sub(r"^python ", f"{python} ", command)
-    command = re.sub(r"^river-budget ", f"{python} -m river_budget.experiments ", command)
+    command = re.sub(r"^river-budget ", f"{python} -m river_budget ", command)
     places = {"PYTHONPATH": str(ROOT), "RIVER_BUDGET_DATA": str(DATA)}
     folder = ROOT if "pytest" in command else tmp_path
     done = subprocess.run(

@@ -82,6 +82,37 @@ def test_while_one_thread_learns_another_is_refused_and_may_predict(held, monkey
     held.learn_one(other, label)  # and it is free again
 
 
+class EndsInTheJump(Turn):
+    """A thread inspects the model, and ends after the third test of `taken`: behind the end of the first round of the
+    loop in `wait`, before its second round."""
+
+    tests = 0
+
+    @property
+    def taken(self):
+        self.tests += 1
+        return self.tests <= 3
+
+    @taken.setter
+    def taken(self, value):
+        pass
+
+    @property
+    def looks(self):
+        return self.tests < 3
+
+    @looks.setter
+    def looks(self, value):
+        pass
+
+
+def test_a_look_that_ends_between_two_tests_is_no_second_writer():
+    """CPython may switch threads when it jumps back from the end of the loop."""
+    turn = EndsInTheJump()
+    turn.wait()
+    assert turn.tests == 5
+
+
 def test_while_one_thread_looks_another_waits_to_learn(held, monkeypatch):
     """And the other way round: nobody is refused."""
     monkeypatch.setattr(one_writer, "LONGEST_WAIT", 0.0)  # it is for threads that are gone
