@@ -9,8 +9,8 @@ threads could switch only inside passes, as Python runs for less than its switch
 the turn would never be found free.
 
 A lock would take a tenth of the time of an example. A plain attribute takes almost no time and is safe:
-CPython switches threads, and answers Ctrl-C, only at calls and when it jumps back from the end of a loop. It does neither
-between the test (`while turn.wanted or turn.taken: turn.wait()`), when that ends the loop, and the assignment.
+CPython switches threads, and answers Ctrl-C, only at calls and when it jumps back from the end of a loop. Neither
+happens between the last test of `while turn.wanted or turn.taken: turn.wait()` and the assignment behind the loop.
 """
 
 from __future__ import annotations

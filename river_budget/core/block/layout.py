@@ -169,9 +169,9 @@ register_attributes(
 
 
 class HeaderView(ctypes.Structure):
-    """The header of a block: fields are read and written as Python numbers.
+    """The header of a block for Python: attributes that read and write its fields as Python numbers.
 
-    numpy's own view of a record takes fifty times as long for a field.
+    A numpy record takes fifty times as long for a field.
     """
 
     _fields_ = [(name, _C_TYPES[HEADER[name].kind]) for name in HEADER.names or ()]

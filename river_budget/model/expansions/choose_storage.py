@@ -365,7 +365,7 @@ class StoredVectors(StreamModel):
         if not self.features.loose:
             return
         head = blocks.views(self.block).head
-        numbers = int(head.fresh - 1 - head.freed)
+        numbers = head.fresh - 1 - head.freed
         if is_thick(len(self.features), head.count, numbers):
             lists = stored_in(self.block)
             names = self._used(lists)

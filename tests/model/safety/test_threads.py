@@ -83,8 +83,8 @@ def test_while_one_thread_learns_another_is_refused_and_may_predict(held, monkey
 
 
 class EndsInTheJump(Turn):
-    """A thread inspects the model, and ends after the third test of `taken`: behind the end of the first round of the
-    loop in `wait`, before its second round."""
+    """A thread that inspects the model gives the turn back right after the third test of `taken`, between the first and
+    the second round of the loop in `wait`."""
 
     tests = 0
 
