@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import string
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +18,7 @@ TEXTS, TEXTS_OPSET = "ai.onnx.ml", 2  # the part of the standard that looks up t
 
 def not_exported(what: str) -> NotImplementedError:
     return NotImplementedError(
-        f"{what} cannot be exported. What can: the kernel expansions, AutoKernel, FOGD and NOGD of river_budget, its maps "
+        f"{what} cannot be exported. What can: the kernel expansions, FOGD and NOGD of river_budget, its maps "
         "RandomFourier, RBFSampler, Nystroem and PolynomialCountSketch, Guard, and River's StandardScaler, MinMaxScaler, "
         "OneHotEncoder, Select, Discard, TransformerUnion, TargetStandardScaler, OneVsRestClassifier, LinearRegression, "
         "LogisticRegression and SoftmaxRegression"
@@ -70,9 +69,6 @@ class Tensor:
     def __ge__(self, other: Any) -> Tensor:
         return self.graph.node("GreaterOrEqual", self, other)
 
-    def between(self, low: float, high: float) -> Tensor:
-        return self.graph.node("Min", self.graph.node("Max", self, low), high)
-
     def total(self, axis: int) -> Tensor:
         """The sums along an axis, which is gone after that."""
         return self.graph.node("ReduceSum", self, np.array([axis]), keepdims=0)
@@ -83,9 +79,6 @@ class Tensor:
     def whole(self) -> Tensor:
         """Cut to whole numbers."""
         return self.graph.node("Cast", self, to=TensorProto.INT64)
-
-    def real(self) -> Tensor:
-        return self.graph.node("Cast", self, to=TensorProto.DOUBLE)
 
 
 @dataclass
@@ -130,27 +123,10 @@ class Graph:
 
     def node(self, operator: str, *inputs: Any, **attributes: Any) -> Tensor:
         """Add an operator. Returns its result."""
-        return self.nodes_of(1, operator, *inputs, **attributes)[0]
-
-    def nodes_of(self, n: int, operator: str, *inputs: Any, **attributes: Any) -> list[Tensor]:
-        """Add an operator with n results. Returns these."""
         names = [x.name if isinstance(x, Tensor) else self.constant(x) for x in inputs]
-        results = [self.new_name() for _ in range(n)]
-        self.nodes.append(helper.make_node(operator, names, results, **attributes))
-        return [Tensor(self, name) for name in results]
-
-    def for_each_row(
-        self, matrix: Tensor, n: int, function: Callable[[Tensor], Tensor], m: int
-    ) -> Tensor:
-        """Apply a function from n to m numbers to each row, one row after the other: intermediate results of all rows
-        at once would grow with the number of rows."""
-        row, outside = self.new_name(), self.nodes
-        self.nodes = []
-        result = function(Tensor(self, row)).name
-        kinds = [self._described(row, "DOUBLE", (n,))], [self._described(result, "DOUBLE", (m,))]
-        body = helper.make_graph(self.nodes, self.new_name(), *kinds)
-        self.nodes = outside
-        return self.node("Scan", matrix, body=body, num_scan_inputs=1)
+        result = self.new_name()
+        self.nodes.append(helper.make_node(operator, names, [result], **attributes))
+        return Tensor(self, result)
 
     def output(self, name: str, tensor: Tensor, kind: str, *columns: Any) -> None:
         """Make a tensor an output with this name, or with `_` appended if a feature has this name."""

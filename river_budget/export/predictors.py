@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from river import compose, optim
 
-from ..algorithms.auto.tables import AutoTables
 from ..algorithms.features.fogd import _FOGD
 from ..algorithms.gradient.one_class import KernelOneClassSVM
 from ..algorithms.scaling.targets import TargetStandardScaler
@@ -24,7 +23,6 @@ from ..model.expansions.expansion import AveragingExpansion, BudgetModel
 from ..model.inputs.targets import Labels, plain
 from ..nested import last_step
 from ..saving import container
-from .auto_experts import class_scores, prediction
 from .expansions import expansion, waves
 from .graph import Columns, Graph, Tensor, not_exported
 from .transformers import features_of, present, texts_of, transformed
@@ -62,7 +60,7 @@ def predicted(graph: Graph, model: Any, columns: Columns) -> Found:
         table = [_weights(weights, columns) for weights in model.weights.values()]
         scores = columns.tensor @ np.array(table).T
         return _best(graph, list(model.weights), scores, graph.node("Softmax", scores, axis=1))
-    if issubclass(kind, (BudgetModel, _FOGD, AutoTables)):
+    if issubclass(kind, (BudgetModel, _FOGD)):
         return _ours(graph, model, columns)
     raise not_exported(kind.__name__)
 
@@ -86,8 +84,6 @@ def _ours(graph: Graph, model: Any, columns: Columns) -> Found:
 
 
 def _scores(graph: Graph, model: Any, columns: Columns) -> Tensor:
-    if isinstance(model, AutoTables):
-        return (class_scores if hasattr(model, "labels") else prediction)(graph, model, columns)
     block = blocks.views(model.block)
     n, state = block.head.count, model.state_record()
     if isinstance(model, _FOGD):
@@ -200,7 +196,7 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     column per label, in the order of the property `classes`) and `scores`; a regressor has `prediction`; a
     `KernelOneClassSVM` has `score`. If a feature has the name of an output, `_` is appended to the output's name.
 
-    What can be exported: the kernel expansions of this package with all kernels but `Custom`, `AutoKernel*`, FOGD and
+    What can be exported: the kernel expansions of this package with all kernels but `Custom`, FOGD and
     NOGD; behind `RandomFourier`, `RBFSampler`, `Nystroem`, `PolynomialCountSketch`, `Guard`, and River's `StandardScaler`,
     `MinMaxScaler`, `OneHotEncoder`, `Select`, `Discard` and unions of these; inside `TargetStandardScaler` and
     `OneVsRestClassifier`; and River's linear models behind our maps. It needs the package onnx (`pip install onnx`).
@@ -248,10 +244,6 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     """
     model = copy.deepcopy(model)  # a state between two examples, as another thread may learn
     names = features_of(model)
-    if getattr(last_step(model)[1], "word_slots", 0):
-        raise ValueError(
-            "a model of words, names without end, cannot be exported: a graph has inputs of a fixed number"
-        )
     if not names:
         raise ValueError("a model that has learned nothing cannot be exported")
     texts = [str(name) for name in names]

@@ -236,12 +236,6 @@ def test_errors_are_fewer_than_those_of_logistic_regression():
     assert errors[0] < errors[1]
 
 
-def test_words_cannot_be_exported(tmp_path):
-    pytest.importorskip("onnx")
-    with pytest.raises(ValueError, match="words"):
-        rb.export.onnx(learned(documents(300)), tmp_path / "model.onnx")
-
-
 @pytest.mark.slow
 def test_memory_is_flat_over_fifty_thousand_documents():
     model, sizes = rb.AutoKernelClassifier(seed=1), []
