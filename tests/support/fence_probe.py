@@ -118,34 +118,6 @@ def kinds(fence):
         arrays += of_the_short_way(table, words)
     for name, array in arrays:
         yield name, array, (table, words)
-    yield from reserved(fence, words)
-
-
-def reserved(fence, words):
-    """A block with reserved memory behind it, before and after it has grown into it."""
-    block = blocks.resized(words.block, slots=256)
-    yield "block before its reserved room", block, block
-    longer = lengthened(block, 1024)
-    assert longer.ctypes.data == block.ctypes.data
-    assert not longer[len(block) :].any()
-    yield "block that has grown into its room", longer, longer
-    to_a_page = next(
-        slots
-        for slots in range(256, 4096, 8)
-        if (fence.growing[block.ctypes.data].start + size_with(block, slots)) % 4096 == 0
-    )
-    grown = lengthened(blocks.resized(words.block, slots=256), to_a_page)
-    yield "block that has grown up to a page", grown, grown
-
-
-def lengthened(block, slots):
-    """Lengthen a block; the fence allows it every second time, so try twice."""
-    longer = blocks.lengthened(block, slots)
-    return blocks.lengthened(block, slots) if longer is None else longer
-
-
-def size_with(block, slots):
-    return blocks.block_size(layout.read_header(block.ctypes.data)._asdict() | {"slots": slots})
 
 
 def in_another_process(work):

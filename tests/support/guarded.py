@@ -83,22 +83,18 @@ def canaries(first, last):
 
 
 class Region:
-    """Pages for one array, with a protected page before and behind them.
+    """Pages for one array, with a protected page before and behind them."""
 
-    `room`: bytes behind the array into which it may grow; whole pages of them are protected until then.
-    """
+    __slots__ = ("__weakref__", "address", "kept", "memory", "name", "start", "stop")
 
-    __slots__ = ("__weakref__", "address", "end", "kept", "memory", "name", "start", "stop")
-
-    def __init__(self, nbytes, aligned, behind, room=0):
-        pages, spare = -(-nbytes // PAGE) * PAGE, -(-room // PAGE) * PAGE
-        self.memory = mmap.mmap(-1, pages + spare + 2 * PAGE, PRIVATE)
+    def __init__(self, nbytes, aligned, behind):
+        pages = -(-nbytes // PAGE) * PAGE
+        self.memory = mmap.mmap(-1, pages + 2 * PAGE, PRIVATE)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
         self.stop = PAGE + pages  # protected from here on
-        self.end = self.stop + spare
         self.start = PAGE + (pages - nbytes) // aligned * aligned * behind
         protect(self.address, PAGE, NOTHING)
-        protect(self.address + self.stop, spare + PAGE, NOTHING)
+        protect(self.address + self.stop, PAGE, NOTHING)
         self.kept = []
         self.name = f"an array of {nbytes} bytes"
         self.watch(nbytes)
@@ -121,17 +117,6 @@ class Region:
                 changed = [first + i - self.start for i, (a, b) in pairs if a != b]
                 yield f"{self.name}: byte {changed[0]} of it was written, and {len(changed) - 1} more"
 
-    def grow(self, nbytes):
-        """Let the array grow to this many bytes, new ones being 0."""
-        for first, last in self.kept[-1:]:
-            if first >= self.start:  # without the canaries before the array
-                self.memory[first:last] = bytes(last - first)
-        self.name = f"an array that has grown to {nbytes} bytes"
-        stop = min(-(-(self.start + nbytes) // PAGE) * PAGE, self.end)
-        protect(self.address + self.stop, max(stop - self.stop, 0), READ_AND_WRITE)
-        self.stop = max(stop, self.stop)
-        self.watch(nbytes)
-
 
 class Fence:
     """Makes arrays with protected pages beside them, and checks them."""
@@ -140,10 +125,9 @@ class Fence:
         self.behind = behind
         self.made = 0
         self.found = []  # errors of arrays that were freed
-        self.lengthenings = 0
         self.others = None  # another fence to check as well
         # by addresses; each lives as long as its array
-        self.regions, self.growing = weakref.WeakValueDictionary(), weakref.WeakValueDictionary()
+        self.regions = weakref.WeakValueDictionary()
 
     # looking
 
@@ -161,40 +145,18 @@ class Fence:
 
     # making
 
-    def octets(self, nbytes, aligned, room=0):
-        """This many zero bytes at a multiple of `aligned`, with room behind them."""
+    def octets(self, nbytes, aligned):
+        """This many zero bytes at a multiple of `aligned`."""
         self.made += 1
-        region = Region(nbytes, aligned, self.behind, room)
-        array = np.frombuffer(region.memory, np.uint8, nbytes + room, region.start)
+        region = Region(nbytes, aligned, self.behind)
+        array = np.frombuffer(region.memory, np.uint8, nbytes, region.start)
         weakref.finalize(array, self._last_look, region).atexit = False
         self.regions[region.address] = region
-        if room:
-            region.name += f" with {room} bytes of room"
-        return (array, region) if room else array
+        return array
 
     def zeros(self, nbytes):
         """For `blocks.zeros`: blocks and scratch space."""
         return self.octets(int(nbytes), LINE)
-
-    def room_for(self, nbytes, slots):
-        """For `blocks._zeros_for_block`: `growing` holds the regions of blocks that may grow."""
-        if not (slots and nbytes >= blocks.RESERVED_FROM_BYTES and blocks._PRIVATE_MAPPING):
-            return self.zeros(nbytes)
-        whole, region = self.octets(nbytes, LINE, (blocks.RESERVED_TIMES - 1) * nbytes)
-        self.growing[whole.ctypes.data] = region
-        return whole[:nbytes]
-
-    def lengthened(self, original, block, slots):
-        """For `blocks.lengthened`: the block grows into a part of its room.
-
-        Every second time it fails, so that the model gets a new block, which ends where a page begins.
-        """
-        self.lengthenings += 1
-        found = original(block, slots) if self.lengthenings % 2 else None
-        region = None if found is None else self.growing.get(found.ctypes.data)
-        if region is not None:
-            region.grow(found.nbytes)
-        return found
 
     def like(self, array):
         """A copy, of any type and shape."""
@@ -308,21 +270,15 @@ def _twins_of(fence):
 
 
 @contextlib.contextmanager
-def guarded(behind=True, reserved_from=2**13):
-    """A context in which every argument of passes has a protected page behind it, or before it.
-
-    Blocks with nodes have reserved memory behind them from `reserved_from` bytes on, as large ones have outside.
-    """
+def guarded(behind=True):
+    """A context in which every argument of passes has a protected page behind it, or before it."""
     fence, (lasting, for_ever) = Fence(behind), _lasting_for(behind)
     fence.others = lasting
     begin, run = _twins_of(fence)
-    allocate, lengthened = blocks.allocate, blocks.lengthened
+    allocate = blocks.allocate
     changes = {
         (blocks, "zeros"): fence.zeros,
-        (blocks, "_zeros_for_block"): fence.room_for,
-        (blocks, "RESERVED_FROM_BYTES"): reserved_from,
         (blocks, "allocate"): lambda **fields: slots_in_lines(allocate, **fields),
-        (blocks, "lengthened"): lambda block, slots: fence.lengthened(lengthened, block, slots),
         (calls, "_array_and_view"): fence.one,
         (calls, "_integers"): fence.memory,
         (calls, "_idle"): [],

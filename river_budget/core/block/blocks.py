@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-import mmap
 import operator
 import struct
 from collections import namedtuple
@@ -17,16 +16,6 @@ import numpy as np
 from ..compiling.needs import OF_BLOCKS, Need
 from . import layout
 from .codes import Kernel, Objective, Task
-
-# Behind a large block with nodes `_zeros_for_block` reserves address space, so that the block can grow without a
-# copy. The system assigns memory only to pages that are written.
-RESERVED_FROM_BYTES, RESERVED_TIMES = (
-    2**20,
-    8,
-)  # blocks of at least so many bytes get so many times their size of address space
-_PRIVATE_MAPPING = getattr(mmap, "MAP_PRIVATE", 0) | getattr(
-    mmap, "MAP_ANONYMOUS", 0
-)  # 0 on systems without private mappings
 
 
 def views(block: Any) -> Any:
@@ -67,18 +56,6 @@ def zeros(nbytes: int) -> Any:
     raw = np.zeros(nbytes + 64, np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start : start + nbytes]
-
-
-def _zeros_for_block(nbytes: int, slots: int) -> Any:
-    """Zero bytes for a block, with address space reserved behind them if it is large and has nodes."""
-    if slots and nbytes >= RESERVED_FROM_BYTES and _PRIVATE_MAPPING:
-        try:
-            return np.frombuffer(
-                mmap.mmap(-1, RESERVED_TIMES * nbytes, _PRIVATE_MAPPING), np.uint8
-            )[:nbytes]
-        except (OSError, MemoryError):  # the system refuses to reserve so much
-            pass
-    return zeros(nbytes)
 
 
 def columns_for(vectors: int, narrow: bool = False) -> int:
@@ -184,7 +161,7 @@ def allocate(**fields: Any) -> Any:
     h = _header(fields)
     places, end, scratch = _layout_of(h)
     found = {f"at_{name}": place for name, place in places.items() if name != "vectors"}
-    block = _zeros_for_block(end, h.slots)
+    block = zeros(end)
     layout.header_format.pack_into(block, 0, *h._replace(scratch=scratch, **found))
     return block
 
@@ -216,22 +193,9 @@ def resized(block: Any, **sizes: int) -> Any:
     return new_block
 
 
-def lengthened(block: Any, slots: int) -> Any:
-    """The same memory as a longer block for this number of slots; None if too little was reserved behind the block.
-
-    The header is not changed: the caller writes the number of slots when the new ones are ready.
-    """
-    end = block_size(layout.read_header(block.ctypes.data)._asdict() | {"slots": slots})
-    whole = block.base
-    kept = getattr(whole, "base", None)
-    if type(getattr(kept, "obj", kept)) is not mmap.mmap or end > len(whole):
-        return None
-    return whole[:end]
-
-
 def aligned(block: Any) -> Any:
     """A copy of a block that starts at a multiple of 64 bytes."""
-    copy = _zeros_for_block(len(block), _integer(block, "slots"))
+    copy = zeros(len(block))
     copy[:] = block
     return copy
 

@@ -15,7 +15,6 @@ import math
 import numpy as np
 
 from ..block.codes import Kernel
-from ..block.table_prefetch import prefetch_columns
 from ..block.written_vectors import begin_call
 from ..compiling.array_views import address_of, as_u64, f64, i64
 from ..compiling.by_address import shared
@@ -270,7 +269,6 @@ def from_list(model, call, t, room):
     given_keys = f64(call[KEYS] + 8 * first, length)
     places, values = i64(room, length), f64(room + 8 * length, length)
     keys, known_keys = f64(call[SORTED], length), model.keys
-    prefetch_columns(model, given_places)
     n, strangers, ordered, last = ZERO, 0, True, -math.inf
     for i in range(length):
         if given[i] != 0.0:

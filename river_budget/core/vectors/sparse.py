@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..block.limits import LAPLACIAN, padded_count
-from ..block.table_prefetch import prefetch_nodes
 from ..compiling.by_address import shared
 from ..compiling.jit import FUSED, compiled
 from ..compiling.model_type import EXAMPLE, FLAG, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
@@ -78,7 +77,6 @@ def products(model, x, row, n):
     """row[j] = <vector j, x> for j < n"""
     for j in range(n):
         row[j] = 0.0
-    prefetch_nodes(model, places_of(x))
     _add_products(model, places_of(x), values_of(x), row)
 
 

@@ -345,20 +345,10 @@ class StoredVectors(StreamModel):
             needed, slots = slots_in_use(self.block) + wanted, head.slots
             plenty = int(SPARE_NODES * needed) + min(needed, FEW_NODES)
             if slots < ENOUGH_NODES * plenty:
-                self._lengthen(plenty)
+                self.use_block(blocks.resized(self.block, slots=plenty))
             else:
                 self.use_block(rearranged(self.block))
         return outgrown or wanted > 0
-
-    def _lengthen(self, slots: int) -> None:
-        """Add slots to the block: in place if memory was reserved behind it, else in a copy."""
-        block = blocks.lengthened(self.block, slots)
-        if block is None:
-            self.use_block(blocks.resized(self.block, slots=slots))
-        else:
-            self.use_block(block)
-            # last: a copy of the model made before this line has the old number of slots
-            blocks.views(block).head.slots = slots
 
     def choose_storage(self) -> None:
         """Replace lists by a table if they have become long. Rows made before are invalid afterwards."""

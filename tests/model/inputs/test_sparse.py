@@ -13,11 +13,10 @@ import pytest
 from inside import check_lists
 
 import river_budget as rb
-from river_budget.core.block import blocks
 from river_budget.core.block.blocks import views
 from river_budget.model.calls.fast_path import may_read_dicts
 from river_budget.model.expansions import choose_storage
-from river_budget.model.inputs.sparse_examples import key_and_tie, vectors_of, write_order
+from river_budget.model.inputs.sparse_examples import key_and_tie, write_order
 
 K = rb.kernels.RBF(0.05)
 KINDS = {
@@ -312,26 +311,6 @@ def test_lists_are_consistent_after_any_change(thin):
             model.learn_one(x, y)
             if t % 20 == 0 and lists_of(model):
                 check_lists(model)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_any_list_may_grow_where_it_is(kind, thin, monkeypatch):
-    """With memory behind every block, and no more slots than are needed at once."""
-    monkeypatch.setattr(choose_storage, "FEW_NODES", 4)
-    copied = KINDS[kind]()
-    expected, there, stayed = run(copied, STREAM), 0, 0
-    monkeypatch.setattr(blocks, "RESERVED_FROM_BYTES", 1)
-    model, scores = KINDS[kind](), []
-    for x, y in STREAM:
-        before = model.block
-        scores += run(model, [(x, y)])
-        if lists_of(model) and before is not None and model.block is not before:
-            there += 1
-            stayed += model.block.ctypes.data == before.ctypes.data
-            check_lists(model)
-    assert scores == expected
-    assert vectors_of(model.block).values.tolist() == vectors_of(copied.block).values.tolist()
-    assert 0 < stayed <= there
 
 
 def test_columns_that_grow_and_shrink_share_their_memory(thin):

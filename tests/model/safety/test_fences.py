@@ -13,19 +13,15 @@ from folders import PYTHONPATH, SUPPORT
 from guarded import Overrun, guarded
 from processes import output_of
 
-import river_budget as rb
-from river_budget.core.block import blocks
 from river_budget.model.calls.fast_path import may_read_dicts
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 FATAL = {-signal.SIGSEGV, -getattr(signal, "SIGBUS", 0)}  # the second on macOS
-GAPS = ("scratch space", "block that has grown into its room")  # between their ends and the page
+GAPS = ("scratch space",)  # between their ends and the page
 UNPAGED = ("freed", "padding")  # arrays that are gone when somebody looks, and bytes between tables
 MEMORY = (
     "block",
     "block of lists",
-    "block before its reserved room",
-    "block that has grown up to a page",
     "scratch space of whole lines",
     *("rows", "targets", "weights", "scores", "desk", "vacant places"),
     *(("strangers", "entry") if may_read_dicts() else ()),
@@ -72,19 +68,3 @@ def test_a_write_is_reported_with_its_place():
             fence.check()
         region.watch(640)
         assert len(array) == 640
-
-
-@pytest.mark.parametrize("behind", [True, False])
-def test_a_block_that_grows_holds_zeros_where_canaries_were(behind):
-    with guarded(behind) as fence:
-        model = rb.RBPClassifier(20)
-        for i in range(400):
-            model.learn_one({f"w{3 * i + k}": 1.0 for k in range(5)}, i % 3 == 0)
-        block = blocks.resized(model.block, slots=256)
-        grown = [fence.lengthened(LENGTHENED, block, slots) for slots in (300, 300, 301, 999, 999)]
-        for longer in grown:
-            assert longer is None or not longer[len(block) :].any()
-        assert sum(longer is not None for longer in grown) in (2, 3)
-
-
-LENGTHENED = blocks.lengthened  # as it is without a fence

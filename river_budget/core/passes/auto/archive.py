@@ -27,8 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...block.table_prefetch import prefetch
-from ...compiling.array_views import address_of, as_i64
+from ...compiling.array_views import as_i64
 from ...compiling.jit import compiled
 from ...simd.table_sums import row_distances
 from .memory import LEAST_VOTE_WEIGHT, NO_BOUND, rank, recent_places
@@ -103,7 +102,6 @@ def follow_links(model, state, number):
         if opened[k] != 0 and n < FOLLOWED:
             opened[k] = 0
             followed[n] = chosen[k]
-            prefetch(address_of(links[chosen[k]]))
             n += ONE
     for k in range(n):
         own = links[followed[k]]
