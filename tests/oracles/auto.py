@@ -33,6 +33,11 @@ def draws(text, seed, n):
     return np.array([((stream.word() >> 11) + 0.5) * 2.0**-53 for _ in range(n)])
 
 
+def over_root(rate, number):
+    """rate / sqrt(number) in single precision."""
+    return np.float64(np.float32(rate) / np.sqrt(np.float32(number)))
+
+
 def softmax(z):
     e = np.exp(z - np.max(z))
     return e / e.sum()
@@ -225,7 +230,6 @@ class Auto:
         joining = [(f, self.names[f]) for f in began]
         for u, j in self.binning.join(joining):
             self.forget(u, j)
-        self.trees.join(joining)
         self.follow_tails(raw)
         self.t += 1
 

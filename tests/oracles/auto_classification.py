@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from .auto import CELLS, TABLES, Auto, K, softmax
+from .auto import CELLS, TABLES, Auto, K, over_root, softmax
 from .auto_archive import vote
-from .auto_trees import ClassTrees, over_root
 
 
 class AutoClassifier(Auto):
@@ -20,7 +19,7 @@ class AutoClassifier(Auto):
         self.seen = np.zeros(classes, bool)
 
     def begin(self, d):
-        C, E = self.C, 13 if self.second >= 0 else 12
+        C, E = self.C, 12 if self.second >= 0 else 11
         self.prior = np.full(C, 1.0 / C)
         self.L, self.G = np.zeros((2, C, d + 1)), np.zeros((2, d + 1))
         self.TW, self.TG = np.zeros((2, TABLES, CELLS, C)), np.zeros((2, TABLES, CELLS))
@@ -29,7 +28,6 @@ class AutoClassifier(Auto):
         self.squares[:, 0] = 1.0 / C
         self.v = 0.1
         self.mass, self.excess = np.zeros(11), np.zeros(11)
-        self.trees = ClassTrees(self.seed, C)
         self.begin_mixer(E, 1.2 / E)
 
     def grow(self, n):
@@ -47,7 +45,6 @@ class AutoClassifier(Auto):
         self.prior = np.append(self.prior, 0.0)
         self.L = np.pad(self.L, ((0, 0), (0, 1), (0, 0)))
         self.TW = np.pad(self.TW, ((0, 0), (0, 0), (0, 0), (0, 1)))
-        self.trees.add_class()
         self.squares = np.vstack([self.squares, np.zeros(self.squares.shape[1])])
         for row in self.memory:
             row["alpha"] = np.pad(row["alpha"], ((0, 0), (0, 1)))
@@ -84,8 +81,7 @@ class AutoClassifier(Auto):
         if self.second >= 0:
             s["s"] = self.squares @ x1[: self.second + 1]
             p.append(softmax(s["s"] / self.v))
-        s["leaves"] = self.trees.find(z)
-        p += [softmax(self.trees.scores(s["leaves"])), opinions["far"]]
+        p.append(opinions["far"])
         s["p"] = np.array(p)
         s["l"] = np.log((1 - 1e-3) * s["p"] + 1e-3 / C)
         s["P"] = softmax(self.w @ s["l"])
@@ -133,7 +129,6 @@ class AutoClassifier(Auto):
             self.TG[at] = 0.9995 * self.TG[at] + (slope**2).mean()
             step = over_root(0.3 / math.sqrt(TABLES), self.TG[at] + 1e-2)
             self.TW[at] -= np.outer(step, slope)
-        self.trees.learn(s["leaves"], s["z"], w * (e_y - s["p"][-2]), self.t)
         if self.second >= 0:
             errors = e_y - s["s"]
             varies = s["moments"][2] != 0.0

@@ -7,9 +7,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from .auto import CELLS, TABLES, Auto, K
+from .auto import CELLS, TABLES, Auto, K, over_root
 from .auto_archive import vote
-from .auto_trees import NumberTrees, over_root
 
 LEVELS = np.array([0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995])
 
@@ -24,12 +23,11 @@ class AutoRegressor(Auto):
         self.quantiles = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 
     def begin(self, d):
-        E = 13 if self.second >= 0 else 12
+        E = 12 if self.second >= 0 else 11
         self.L, self.G = np.zeros(d + 1), np.zeros(d + 1)
         self.TW, self.visits = np.zeros((2, TABLES, CELLS)), np.zeros((2, TABLES, CELLS))
         self.P = np.eye(max(self.second, 0) + 1)
         self.squares = np.zeros((1, max(self.second, 0) + 1))
-        self.trees = NumberTrees(self.seed)
         self.begin_mixer(E, 1.0 / (E - 1))
 
     def grow(self, n):
@@ -67,8 +65,7 @@ class AutoRegressor(Auto):
             f.append(sum(k[i] * row["alpha"][q] for i, row in enumerate(self.memory)))
         if self.second >= 0:
             f.append(float(self.squares[0] @ x1[: self.second + 1]))
-        s["leaves"] = self.trees.find(z)
-        f += [self.trees.score(s["leaves"]), opinions["far"]]
+        f.append(opinions["far"])
         sy = math.sqrt(self.vy) if self.ready else 1.0
         s["f"], s["sy"] = np.array(f), sy
         s["fs"] = np.clip(s["f"] / sy, -5.0, 5.0) if self.ready else np.zeros(self.E)
@@ -135,8 +132,6 @@ class AutoRegressor(Auto):
             share = np.minimum(w * np.maximum(0.05, over_root(1.0, 1.0 + self.visits[at])), 1.0)
             self.TW[at] += share * bounded[3 + u] / TABLES
             self.visits[at] += min(w, 1.0)
-        if self.ready:
-            self.trees.learn(s["leaves"], s["z"], bounded[-2], s["sy"], w, self.t)
         if self.second >= 0:
             varies = s["moments"][2] != 0.0
             self.least_squares_step(s["x1"][: self.second + 1], bounded[10:11], w, varies)

@@ -18,7 +18,6 @@ import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.core.compiling.named_rows import named_rows
 from river_budget.core.passes.auto import tables as core
-from river_budget.core.passes.auto.trees import CHILD, SPACE
 
 
 def blobs(n, seed=0, d=4, classes=2):
@@ -142,26 +141,11 @@ def assert_whole(model):
     assert (curvature == curvature.T).all()
     assert (room.covariance == room.covariance.T).all()
     assert np.abs(room.mixer.weight).max() < 10.0
-    assert_trees(room)
     numbers = [
         table for name, table in tables(model).items() if "slots" not in name and name != "keys"
     ]
     assert all(np.isfinite(table).all() for table in numbers)
     assert all(np.isfinite([own[name] for name in own.dtype.names]))
-
-
-def assert_trees(room):
-    """Every node in use is reached from its root once, and no two leaves count in the same place."""
-    for j in range(core.TREES):
-        reached, waiting = [], [j * core.NODES]
-        while waiting:
-            reached.append(waiting.pop())
-            child = int(room.nodes[reached[-1], CHILD])
-            waiting += [] if child == reached[-1] else [child, child + 1]
-        leaves = [node for node in reached if room.nodes[node, CHILD] == node]
-        assert len(leaves) == room.trees.leaves[j] <= core.MOST_LEAVES
-        assert sorted(reached) == list(range(j * core.NODES, j * core.NODES + 2 * len(leaves) - 1))
-        assert len(set(room.nodes[leaves, SPACE])) == len(leaves)
 
 
 @pytest.mark.parametrize("model", AUTO)
@@ -189,19 +173,6 @@ def test_the_model_stays_whole_over_a_hundred_thousand_rounds(kind):
         assert_whole(model)
         sizes.add((model.memory_usage, len(pickle.dumps(model))))
     assert len(sizes) == 1
-
-
-def test_full_trees_take_cuts_back_and_go_on():
-    model, nodes = rb.AutoKernelClassifier(2, seed=1), []
-    for turn in range(4):
-        X = np.random.default_rng(turn).uniform(size=(10_000, 6))
-        cells = np.floor(3.0 * X[:, turn : turn + 3]) @ [1.0, 3.0, 9.0]
-        y = np.random.default_rng(turn).integers(2, size=27)[cells.astype(int)]
-        model.predict_then_learn_many(X, y)
-        assert_whole(model)
-        nodes.append(model._room.nodes[:, : CHILD + 1].copy())
-    assert model._room.trees.leaves.max() == core.MOST_LEAVES
-    assert (nodes[-1] != nodes[-2]).any()
 
 
 def desk(model, x):
@@ -399,7 +370,7 @@ def test_experts_have_names_weights_and_losses():
     model = rb.AutoKernelClassifier(100, seed=1)
     model.learn_many(X, y)
     experts = model.experts()
-    assert len({expert["name"] for expert in experts}) == len(experts) == 13
+    assert len({expert["name"] for expert in experts}) == len(experts) == 12
     losses = {expert["name"]: expert["loss"] for expert in experts}
     assert losses["prior"] == pytest.approx(math.log(2), abs=0.1)
     assert min(losses.values()) < 0.1

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import copy
-import lzma
 import math
 import pickle
 
 import numpy as np
 import pytest
-from folders import GOLDEN
 from optional import pandas as pd
 from optional import polars as pl
 from river import datasets, proba
@@ -140,17 +138,3 @@ def test_quantiles_of_many_rows_are_those_of_each():
     assert by_pandas.columns.tolist() == LEVELS
     by_polars = model.predict_many(pl.DataFrame({"a": X[:, 0]}), quantiles=(0.5,))
     assert (by_polars.columns, by_polars.height) == (["0.5"], 20)
-
-
-def test_models_of_earlier_files_begin_with_a_normal_distribution_and_learn(tmp_path):
-    path = tmp_path / "model.rb"
-    path.write_bytes(lzma.decompress((GOLDEN / "each_AutoKernelRegressor.rb.xz").read_bytes()))
-    model = rb.load(path)
-    x = dict.fromkeys(model.features, 1.0)
-    before = model.predict_one(x, with_dist=True)
-    assert before.quantile(0.95) == pytest.approx(before.mu + 1.6448536269514722 * before.sigma)
-    model.learn_one(x, before.quantile(0.99))
-    found = model.predict_one(x, with_dist=True)
-    rb.save(model, path)
-    again = rb.load(path).predict_one(x, with_dist=True)
-    assert again.quantiles.tolist() == found.quantiles.tolist() != before.quantiles.tolist()

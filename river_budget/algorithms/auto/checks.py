@@ -12,11 +12,10 @@ from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM
 from ...core.passes.auto.regress import OUTERMOST_QUANTILE
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
-from ...core.passes.auto.trees import CHILD, DEEPEST, DEPTH, FEATURE, SPACE
 from ...model.base.base import StreamModel
 
 # tables that follow from the seed and the names of features
-DRAWN = {"keys", "slots", "tree_slots", "tree_signs"}
+DRAWN = {"keys", "slots"}
 IN_FILES = [name for name in core.ROOM_TABLES if name not in {*DRAWN, *core.OF_WORDS}]
 LARGE = 1e153  # of sums and weights, whose squares are finite
 
@@ -26,23 +25,6 @@ class Checked(StreamModel):
 
     _room: Any
     _table: Any
-
-    def _check_trees(self) -> None:
-        """Raise for places of nodes and counts that lie outside of their tables."""
-        room, n = self._room, core.TREES
-        nodes = room.nodes.reshape(n, core.NODES, -1)
-        first = core.NODES * np.arange(n)[:, None]
-        bounds = [
-            (room.trees.leaves, 1, core.MOST_LEAVES),
-            (room.trees.depth, 0, DEEPEST),
-            (nodes[..., FEATURE], 0, max(len(self.features), 1) - 1),
-            (nodes[..., CHILD] - first, 0, core.NODES - 2),
-            (nodes[..., DEPTH], 0, DEEPEST),
-            (nodes[..., SPACE], 0, core.MOST_LEAVES - 1),
-        ]
-        for table, least, most in bounds:
-            if (table != np.floor(table)).any() or table.min() < least or table.max() > most:
-                raise ValueError("the nodes of its trees are out of range")
 
     def _check_archive(self) -> None:
         """Raise for rows of the archive, or links to rows, that cannot be."""

@@ -29,7 +29,7 @@ class AutoKernelClassifier(Inspected, Classifier):
     follows drift, and its probabilities can be used as they are. A memory holds the recent examples and older
     ones that were hard to predict; behind it an archive of the latest thousands is searched along links. Votes
     of the nearest work on both, kernels of three widths on the memory, with a weight for each feature that is
-    learned from every example. Linear models, random binning and trees need no memory. A mixer weighs the
+    learned from every example. Linear models and random binning need no memory. A mixer weighs the
     opinions of all of these by a Newton step.
 
     Time and memory for an example are the same from the first to the last. Both grow with `budget`, the
@@ -95,7 +95,6 @@ class AutoKernelClassifier(Inspected, Classifier):
         "kernel middle",
         "kernel narrow",
         "least squares",
-        "trees",
         "vote far",
     )
     _word_experts = ("prior", "linear", "confident", "counts", "few counts")
@@ -157,8 +156,7 @@ class AutoKernelClassifier(Inspected, Classifier):
     def _first_column(self) -> tuple[dict[str, Any], Any]:
         """Copies of the tables and coefficients with one column for two classes."""
         tables = {
-            name: self._table(name).copy()
-            for name in ("linear_weights", "least_squares", "bins", "leaves")
+            name: self._table(name).copy() for name in ("linear_weights", "least_squares", "bins")
         }
         return tables, blocks.views(self.block).coefficients.copy()
 
@@ -167,7 +165,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         new = self._table(name)
         if name == "linear_weights":
             new[2:4], new[:2] = old, -old
-        elif name in ("bins", "leaves"):
+        elif name == "bins":
             new[:, 1], new[:, 0] = old[:, 0], -old[:, 0]
         else:
             new[1], new[0] = old[0], -old[0]
@@ -239,7 +237,6 @@ class AutoKernelRegressor(Inspected, Regressor):
         "kernel middle",
         "kernel narrow",
         "least squares",
-        "trees",
         "vote far",
     )
     _word_experts = ("late mean", "last target", "linear", "confident", "means")

@@ -15,12 +15,6 @@ from ...core.passes.auto.binning import COARSENESS, SUM
 from ...core.passes.auto.mixer import MIXER_RIDGE
 from ...core.passes.auto.regress import LONGEST_STRETCH
 from ...core.passes.auto.scaling import LARGEST_VALUE, rejoin
-from ...core.passes.auto.trees import (
-    CHILD,
-    DUE,
-    FIRST_LOOK,
-    THRESHOLD,
-)
 from ...model.calls.calls import Call
 from ...model.inputs.features import FeatureIndex
 from ...parameters import Mutable, whole
@@ -28,13 +22,6 @@ from ..features.drawn import key_of
 from .checks import IN_FILES, LARGE, Checked
 
 HARD_ROW = list(core.MEMORY_ROWS).index("hard")
-ARCHIVE_TABLES = ("archive", "links", "archived")
-TREE_TABLES = ("trees", "nodes", "leaves", "growth")
-# {table of earlier versions, with weights and sums of squares per column: the tables that replace it}
-IN_OLDER = {
-    "linear": ("linear_weights", "linear_sums"),
-    "cells": ("bins",),
-}
 RANGES = {
     "log_distance": (-100.0, 100.0),
     "residual": (0.0, 1.0),
@@ -58,8 +45,6 @@ class AutoTables(Checked):
 
     state_type = core.STATE
     scores_with_per_vector = True
-    younger_tables = frozenset({"tails", *TREE_TABLES, *ARCHIVE_TABLES, "quantiles", "unseen"})
-    older_tables = IN_OLDER
     shows_kernel = False
     takes_lists = False
 
@@ -79,9 +64,7 @@ class AutoTables(Checked):
 
     @property
     def _n_experts(self) -> int:
-        state = self.state_record()
-        absent = state.second_order < 0, state.grows == 0, state.grows != core.ARCHIVES
-        return core.N_EXPERTS - sum(map(int, absent))
+        return core.N_EXPERTS - int(self.state_record().second_order < 0)
 
     def _first_weight(self, experts: int) -> float:
         """The first weight of every expert."""
@@ -169,13 +152,11 @@ class AutoTables(Checked):
         self._room.quantiles[:] = core.NORMAL_QUANTILES
         np.fill_diagonal(self._table("covariance")[: self._squared()], 1.0)
         self._draw_bins()
-        self._draw_trees()
 
     def _set_parameters(self) -> None:
         """Set the fields of the record of a new model."""
         n, state, mixer = len(self.features), self.state_record(), self._room.mixer
         state.second_order = n if n <= core.MOST_SQUARED else -1
-        state.grows = core.ARCHIVES
         experts = self._n_experts
         mixer.weight[:experts] = self._first_weight(experts)
         mixer.curvature[:] = MIXER_RIDGE * np.eye(core.EXPERT_COLUMNS)
@@ -195,7 +176,7 @@ class AutoTables(Checked):
                 shape[0] = min(shape[0], int(state.archived))
             elif name == "covariance":  # the diagonal of what is new is not 0
                 shape[:] = min(self._squared(), twin._squared())
-            elif name in ("bins", "leaves"):  # sums stand behind all columns
+            elif name == "bins":  # sums stand behind all columns
                 shape[-1] = min(self._sizes()[1], twin._sizes()[1])
                 target[..., SUM] = source[..., SUM]
             corner = tuple(map(slice, shape))
@@ -229,20 +210,6 @@ class AutoTables(Checked):
         slots.shift[:] = place
         slots.turn[:] = turn
         slots.draw[:] = NO_DRAW
-
-    def _draw_trees(self) -> None:
-        """Make trees of one leaf without features, and draw the signs by which each sums the errors of several classes."""
-        room, columns = self._room, self._sizes()[1]
-        room.tree_slots.draw[:] = NO_DRAW
-        drawn: Any = uniforms(key_of(BINS, self.entropy), 3 * core.BIN_SLOTS + core.TREES * columns)  # type: ignore[no-untyped-call]
-        room.tree_signs[:] = 2.0 * drawn[3 * core.BIN_SLOTS :].reshape(columns, -1).T - 1.0
-        room.trees.leaves[:] = 1.0
-        room.nodes[:, THRESHOLD], room.nodes[:, CHILD] = (
-            core.NO_THRESHOLD,
-            np.arange(len(room.nodes)),
-        )
-        room.nodes[core.NODES - 1 :: core.NODES, CHILD] -= core.NODES - 1  # no tree has so many
-        room.growth[:, DUE] = FIRST_LOOK
 
     # a smaller or larger memory
 
@@ -292,23 +259,6 @@ class AutoTables(Checked):
 
     # from a file
 
-    def older_shape(self, name: str) -> tuple[int, int]:
-        if name == "linear":
-            return 4 * self._columns, self._sizes()[0] + 1
-        return 2 * len(self._table("bins")), self._columns
-
-    def take_older(self, name: str, table: Any) -> None:
-        if name == "linear":
-            parts = table.reshape(self._columns, 2, 2, -1)
-            own = self.own_tables()
-            own["linear_weights"][:] = parts[:, :, 0].reshape(-1, table.shape[1])
-            own["linear_sums"][:] = parts[:, :, 1].mean(axis=0)
-        else:
-            cells = self._table("bins")
-            parts = table.reshape(len(cells), 2, -1)
-            cells[:, : self._columns] = parts[:, 0]
-            cells[:, SUM] = parts[:, 1].mean(axis=-1)
-
     no_sum = "each has learned distances of its own, and there is no sum of them"
     checked_fields: ClassVar[tuple[str, ...]] = (
         "rounds",
@@ -316,7 +266,6 @@ class AutoTables(Checked):
         "second_order",
         "recent_place",
         "hard_place",
-        "grows",
         "archived",
     )
 
@@ -326,11 +275,7 @@ class AutoTables(Checked):
     def check_restored_state(self, count: int) -> None:
         state, recent = self.state_record(), self.budget_in_use - self.budget_in_use // 2
         squared = min(len(self.features), core.MOST_SQUARED)
-        if not (
-            state.rounds >= state.archived >= 0
-            and state.second_order in (-1, squared)
-            and state.grows in (0, 1, 2)
-        ):
+        if not (state.rounds >= state.archived >= 0 and state.second_order in (-1, squared)):
             raise ValueError("its rounds or its linear model are out of range")
         n_recent = min(count, recent)
         n_hard = count - n_recent
@@ -346,8 +291,6 @@ class AutoTables(Checked):
         self._check_tables()
         self._check_archive()
         self.know(list(self.features), self.features)
-        self._check_trees()
-        learned = {name: self._table(name).copy() for name in ("bins", *TREE_TABLES)}
+        bins = self._table("bins").copy()
         Call(self.block).run(rejoin)
-        for name, table in learned.items():
-            self._table(name)[:] = table
+        self._table("bins")[:] = bins

@@ -158,7 +158,7 @@ class WordTables(AutoTables):
         super()._set_parameters()
         if self.word_slots:
             state, experts = self.state_record(), self._n_experts
-            state.second_order, state.grows = -1, 0
+            state.second_order = -1
             self._room.mixer.weight[experts:] = 0.0
 
     def _learn_again(self, old: Any) -> None:
@@ -368,7 +368,7 @@ class WordTables(AutoTables):
         hashes, seen = index[:, : core.BUCKET], index[:, core.BUCKET :]
         good = (
             count == 0 <= state.rounds
-            and (state.second_order, state.grows, state.features) == (-1, 0, 0)
+            and (state.second_order, state.features) == (-1, 0)
             and (state.recent_place, state.hard_place) == (0, 0)
             and state.held == np.count_nonzero(hashes)
             and seen.min() >= 0

@@ -32,7 +32,6 @@ from ...compiling.jit import compiled
 from ...simd.table_sums import row_distances
 from .memory import LEAST_VOTE_WEIGHT, NO_BOUND, rank, recent_places
 from .tables import (
-    ARCHIVES,
     FOLLOWED,
     LINKED,
     LINKS,
@@ -167,8 +166,6 @@ def look_up_targets(model, number):
 @compiled
 def archive_row(model, state, target, weight):
     """Store the row in the archive, with links to the nearest of its far rows and from them."""
-    if state.grows != ARCHIVES:
-        return
     room, desk = room_of(model), desk_of(model)
     archive, links, scaled, pool_rows = room.archive, room.links, desk.scaled, desk.pool.row
     row = state.archived % archive.shape[0]

@@ -137,7 +137,7 @@ def bin_scores(model, expert, scores):
         add_rows(cells, hits, BIN_TABLES, scores)
 
 
-# Learning, also of the leaves of trees: rows `hits` of a table have a weight per column, and a sum in the last column
+# Learning: rows `hits` of a table have a weight per column, and a sum in the last column
 
 
 @compiled

@@ -65,11 +65,9 @@ from .mixer import (
     link_all,
     mean_log,
     newton_step,
-    tree_expert,
 )
 from .scaling import learn_moments
 from .tables import (
-    ARCHIVES,
     BIN_EXPERTS,
     N_EXPERTS,
     NEIGHBOURS,
@@ -82,14 +80,12 @@ from .tables import (
     room_of,
     state_at,
 )
-from .trees import learn_trees, predict_trees
 
 PRIOR_EXPERT, LINEAR_EXPERTS = 0, 1
 PLAIN_SQUARES = np.int64(N_EXPERTS)  # the row of the least squares output
 FIRST_WEIGHTS = 1.2  # the sum of all experts' first weights
 MIXER_STEP = 1.8
 EASY = 0.88  # rows whose right class has this probability or more are not hard
-OF_1_0 = (1.5, 1.5, 0.8)  # these three in version 1.0
 UNIFORM_SHARE = 1e-3  # the share of the uniform distribution in every expert's probabilities
 KERNEL_STEP = 1.0
 PRIOR_RATE = 0.02
@@ -153,8 +149,6 @@ def predict_experts(model, x):
     scale_and_compare(model, x)
     predict_linear(model, state)
     predict_bins(model)
-    if state.grows != 0:
-        predict_trees(model, row_of(desk_of(model).scores, tree_expert(state)))
     predict_kernels(model, state)
     link_all(model, LINEAR_EXPERTS)
     predict_prior(model)
@@ -197,8 +191,7 @@ def predict_votes(model, state):
         for k in range(n):
             votes[int(labels[nearest[k]])] += near.share[k]
         add_prior(model, votes, number)
-    if state.grows == ARCHIVES:
-        predict_far_votes(model, state, n)
+    predict_far_votes(model, state, n)
 
 
 @compiled
@@ -329,29 +322,18 @@ def learn_mixture(model, state, y, w):
         slope = mean_log(desk.mixture.share, logs[k]) - logs[k, y]
         solver.slope[k] = solver.curve[k] = slope
         learn_loss(model, k, state.rounds, -logs[k, y])
-    first_weights, step, _ = constants_of(state)
-    newton_step(model, n, first_weights / n, step, w)
-
-
-@compiled
-def constants_of(state):
-    """(FIRST_WEIGHTS, MIXER_STEP, EASY): models from files of version 1.0, which have no archive, keep theirs."""
-    if state.grows == ARCHIVES or state.slots > 0:
-        return FIRST_WEIGHTS, MIXER_STEP, EASY
-    return OF_1_0
+    newton_step(model, n, FIRST_WEIGHTS / n, MIXER_STEP, w)
 
 
 @compiled
 def learn_models(model, state, w):
-    """lin, bin, trees, linrls"""
+    """lin, bin, linrls"""
     errors = desk_of(model).errors
     for u in range(2):
         rate = QUICK_RATE if u == 0 else SLOW_RATE
         learn_linear(model, state, u, rate, row_of(errors, LINEAR_EXPERTS + u))
     for u in range(2):
         learn_bins(model, u, row_of(errors, BIN_EXPERTS + u))
-    if state.grows != 0:
-        learn_trees(model, state, row_of(errors, tree_expert(state)))
     if state.second_order < 0:
         return
     lacking, factor, total = row_of(errors, SQUARES_EXPERT), compute_gain(model, state, w), 0.0
@@ -384,8 +366,7 @@ def learn_metric(model, state, y, w):
 @compiled
 def remember(model, state, y, w):
     """Store the row in the memory, with alpha_qc = [c = y] - p_qc."""
-    _, _, easy = constants_of(state)
-    place, hard = free_place(model, state), desk_of(model).mixture.share[y] < easy
+    place, hard = free_place(model, state), desk_of(model).mixture.share[y] < EASY
     store_row(model, state, place, np.float64(y), hard, w, 0.0)
     archive_row(model, state, np.float64(y), w)
     write_coefficients(model, place, KERNEL_STEP)

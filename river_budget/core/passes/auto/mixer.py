@@ -28,7 +28,6 @@ from ...examples.call import row_of
 from ...simd.exponential import exp_of, exponentials, softmax
 from ...simd.vector_ops import combine, dot
 from .tables import (
-    ARCHIVES,
     CALIBRATION_KNOTS,
     EXPERT_COLUMNS,
     KERNEL_EXPERTS,
@@ -56,22 +55,16 @@ CERTAIN = 1.0 - 1e-4  # larger probabilities are not corrected
 
 @compiled
 def experts_of(state):
-    """The number of experts: least squares only up to MOST_SQUARED features, trees not in models of older files."""
+    """The number of experts: least squares only up to MOST_SQUARED features."""
     if state.slots > 0:
         return np.int64(WORD_EXPERTS)
-    return N_EXPERTS - (state.second_order < 0) - (state.grows == 0) - (state.grows != ARCHIVES)
+    return N_EXPERTS - np.int64(state.second_order < 0)
 
 
 @compiled
 def far_expert(state):
-    """The index of the vote of far rows: the last one, so that the others keep theirs in files of earlier versions."""
+    """The index of the vote of far rows: the last one."""
     return experts_of(state) - 1
-
-
-@compiled
-def tree_expert(state):
-    """The index of the trees: the last one but for the vote of far rows."""
-    return experts_of(state) - 1 - (state.grows == ARCHIVES)
 
 
 # From scores to probabilities

@@ -56,10 +56,9 @@ from .metric import (
     scale_and_compare,
     write_coefficients,
 )
-from .mixer import experts_of, far_expert, learn_loss, newton_step, tree_expert
+from .mixer import experts_of, far_expert, learn_loss, newton_step
 from .scaling import LARGEST_VALUE, learn_moments
 from .tables import (
-    ARCHIVES,
     BIN_EXPERTS,
     LEVELS,
     NEIGHBOURS,
@@ -71,7 +70,6 @@ from .tables import (
     room_of,
     state_at,
 )
-from .trees import learn_tree_means, predict_trees
 
 LATE_MEAN_EXPERT, LAST_TARGET_EXPERT = 0, 1
 LINEAR_EXPERT = np.int64(2)
@@ -158,12 +156,6 @@ def largest_error(state):
     return BOUND * math.sqrt(state.squared_error)
 
 
-@compiled
-def latest_error(state):
-    """The mean of the latest squared errors, which files of earlier versions lack."""
-    return state.latest_error if state.latest_error > 0.0 else state.squared_error
-
-
 # Prediction
 
 
@@ -177,8 +169,6 @@ def predict_experts(model, x):
     predict_targets(model, state)
     predict_linear(model, state)
     predict_bins(model)
-    if state.grows != 0:
-        predict_trees(model, row_of(desk_of(model).scores, tree_expert(state)))
     predict_votes(model, state)
     predict_kernels(model, state)
     mix(model, state)
@@ -205,7 +195,7 @@ def predict_linear(model, state):
 @compiled
 def predict_votes(model, state):
     """vote(8) and vote(3), whose shares stay; the squared errors are voted too. Then the vote of far rows."""
-    n, latest, found = find_nearest(model), latest_error(state), found_of(model)
+    n, latest, found = find_nearest(model), state.latest_error, found_of(model)
     values, near, memory = desk_of(model).scores, desk_of(model).near, memory_of(model)
     spread = latest
     for u in range(2):
@@ -218,8 +208,7 @@ def predict_votes(model, state):
         spread = (number * variance + LATEST_VOTES * latest) / (number + LATEST_VOTES)
     found.neighbours = n
     found.spread = math.exp(state.stretch) * math.sqrt(spread)
-    if state.grows == ARCHIVES:
-        values[far_expert(state), 0] = far_vote(model, state, n)
+    values[far_expert(state), 0] = far_vote(model, state, n)
 
 
 @compiled
@@ -299,7 +288,7 @@ def learn_mixture(model, state, y, bound, w):
 
 @compiled
 def learn_models(model, state, w):
-    """lin, bin, trees, linrls"""
+    """lin, bin, linrls"""
     errors, size = desk_of(model).errors, usual_size(state)
     if has_scale(state):
         lacking = row_of(errors, LINEAR_EXPERT)
@@ -307,10 +296,6 @@ def learn_models(model, state, w):
         learn_linear(model, state, ONLY, QUICK_RATE * size, lacking)
     for u in range(2):
         learn_bin_means(model, u, errors[BIN_EXPERTS + u, 0], w)
-    if state.grows != 0 and has_scale(state):
-        lacks = errors[tree_expert(state), 0]
-        units = min(w, 1.0) * within(lacks / size, LARGEST_RATIO)
-        learn_tree_means(model, state, lacks, units, w)
     if state.second_order >= 0:
         factor = compute_gain(model, state, w)
         learn_least_squares(model, state, ONLY, factor * errors[SQUARES_EXPERT, 0])
@@ -373,7 +358,7 @@ def learn_targets(state, y, error, bound, w):
     """Update the running means of targets and errors. The first target has initialised those of targets."""
     if state.rounds > 0:
         first = 1.0 / (state.rounds + 1.0)
-        square, before = min(error * error, bound * bound), latest_error(state)
+        square, before = min(error * error, bound * bound), state.latest_error
         rate = min(w * max(first, LATEST_RATE), HEAVIEST_SHARE)
         state.latest_error = before + rate * (square - before)
         rate = min(w * max(first, ERROR_RATE), HEAVIEST_SHARE)

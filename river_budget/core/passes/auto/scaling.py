@@ -36,7 +36,6 @@ from ...examples.call import model_of, row_of
 from ...examples.present_features import ZERO
 from .binning import join_bins
 from .tables import OUTERMOST, TAIL_KNOTS, desk_of, room_of, state_at, whole_row
-from .trees import join_trees
 
 SLOWEST_MOMENTS = 1e-4  # rate
 CONSTANT = 1e-12  # a smaller standard deviation, as a share of the mean, counts as 0
@@ -103,13 +102,12 @@ def copy_row(state, x, raw, scaled):
 
 @compiled
 def learn_moments(model, state):
-    """Take over the moments that include the row. Adds a feature that begins to vary to bins and trees, and bends one
+    """Take over the moments that include the row. Adds a feature that begins to vary to bins, and bends one
     with heavy tails."""
     old, new = room_of(model).moments, desk_of(model).new_moments
     for f in range(state.features):
         if new.orientation[f] != 0.0 and old.orientation[f] == 0.0:
             join_bins(model, f)
-            join_trees(model, f)
     for f in range(state.features):
         old.mean[f] = new.mean[f]
     for f in range(state.features):
@@ -121,12 +119,11 @@ def learn_moments(model, state):
 
 @compiled(called_from_python=True)
 def rejoin(call):
-    """Add all features that have varied to new bins and trees, with the same result as when they began to vary."""
+    """Add all features that have varied to new bins, with the same result as when they began to vary."""
     model = model_of(call)
     for f in range(state_at(model.state).features):
         if room_of(model).moments.orientation[f] != 0.0:
             join_bins(model, f)
-            join_trees(model, f)
     return np.int64(0)
 
 

@@ -51,9 +51,8 @@ from ...compiling.model_type import MODEL, Rows, Tables, rows_at, rows_type, vie
 from ...compiling.named_rows import NamedTables, named_rows
 from ...simd.vector_ops import LANES
 
-# grows: 1 with trees, 2 with trees and an archive; models from older files go on without. archived: rows that the archive
-# has received. slots: places for names in a model of words (words.py), else 0; held: how many of them are taken.
-_COUNTS = "rounds features second_order recent_place hard_place grows archived slots held"
+# archived: rows that the archive has received. slots: places for names in a model of words (words.py), else 0; held: how many of them are taken.
+_COUNTS = "rounds features second_order recent_place hard_place archived slots held"
 _NUMBERS = (
     "log_distance residual average variance fast last squared_error absolute_error "
     "lowest highest stretch latest_error length"
@@ -72,8 +71,8 @@ FOUND = np.dtype((np.record, [(name, "f8") for name in _FOUND.split()]))
 state_at, _found_at = carver(STATE, 0), carver(FOUND, 0)
 u64 = carver(np.uint64)
 
-# The last two are trees and the vote of far rows; the linear model of least squares is not there for many features
-N_EXPERTS = 13
+# The last one is the vote of far rows; the linear model of least squares is not there for many features
+N_EXPERTS = 12
 # the first of the experts of a kind, in classification and in regression
 BIN_EXPERTS, VOTE_EXPERTS, KERNEL_EXPERTS, SQUARES_EXPERT = np.array((3, 5, 7, 10))
 EXPERT_COLUMNS = 16  # of tables with a column per expert
@@ -82,13 +81,8 @@ KERNEL_WIDTHS = 3
 BIN_TABLES, CELLS_PER_TABLE = 120, 128  # of random binning, per expert
 BIN_DEPTHS = (5, 2)  # its experts: the largest number of features that a table looks at
 BIN_SLOTS = BIN_TABLES * sum(BIN_DEPTHS)
-TREES, MOST_LEAVES, NODES = 8, 64, 128  # the last two of a tree
-TREE_SLOTS, TREE_CELLS = 16, 16  # features of a tree, and cells of the values of each
-NODE_COLUMNS, GROWTH_HEAD, COUNTED = 8, 8, 2  # the last: numbers per cell
-OUTERMOST = 3.0  # standard deviations: bins and cuts of trees lie between minus this and this
-NO_THRESHOLD = 8.0  # above all scaled values
+OUTERMOST = 3.0  # standard deviations: bins lie between minus this and this
 NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
-ARCHIVES = 2  # of state.grows: with an archive
 ARCHIVED_TIMES = 12  # the budget: rows of the archive
 LINKED = 8  # rows to which a row of the archive leads, and as many that lead to it
 LINKS, FOLLOWED = 2 * LINKED, 4  # rows whose links a step of the search follows
@@ -138,21 +132,6 @@ ROOM_TABLES: dict[str, Any] = {
     ),
     # a weight per column, and a sum of squares or of visits
     "bins": (f64_matrix, lambda s: (len(BIN_DEPTHS) * BIN_TABLES * CELLS_PER_TABLE, s.columns + 1)),
-    "tree_slots": (
-        {"feature": u64, "draw": f64, "shift": f64, "known": f64},  # known: of each tree, how many
-        lambda s: (4, TREES * TREE_SLOTS),
-    ),
-    "tree_signs": (f64_matrix, lambda s: (TREES, s.columns)),
-    "trees": ({"leaves": f64, "depth": f64}, lambda s: (2, TREES)),
-    "nodes": (f64_matrix, lambda s: (TREES * NODES, NODE_COLUMNS)),
-    "leaves": (f64_matrix, lambda s: (TREES * NODES, s.columns + 1)),
-    "growth": (
-        f64_matrix,
-        lambda s: (
-            TREES * MOST_LEAVES,
-            GROWTH_HEAD + COUNTED * TREE_CELLS * min(s.width, TREE_SLOTS),
-        ),
-    ),
     "quantiles": (f64, lambda s: (1, len(LEVELS))),  # of errors in units of their spread
     "unseen": (f64, lambda s: (1, s.classes)),  # 1 for a class of which no example was learned
     # four bytes a number, as these two are large: a search waits until its rows are in the cache
@@ -168,7 +147,7 @@ ROOM_TABLES: dict[str, Any] = {
     "word_totals": (f64, lambda s: (1, s.classes)),
 }
 OF_WORDS = ("word_index", "words", "word_totals")
-OF_ROWS = ("slots", "bins", "tree_slots", "nodes", "leaves", "growth")  # no model of words has them
+OF_ROWS = ("slots", "bins")  # no model of words has them
 _POOL = {"distance": f64, "row": u64, "open": u64}
 DESK_TABLES: dict[str, Any] = {
     "raw": (f64, lambda s: (1, s.width)),
@@ -184,8 +163,6 @@ DESK_TABLES: dict[str, Any] = {
     "levels": (f64, lambda s: (1, EXPERT_COLUMNS)),  # in regression: opinions in units of sy
     "mixture": ({"share": f64, "score": f64, "margin": f64}, lambda s: (3, s.classes)),
     "hits": ({"cell": f64, "seen": f64, "step": f64}, lambda s: (3, len(BIN_DEPTHS) * BIN_TABLES)),
-    "tree_hits": ({"leaf": f64, "sum": f64, "step": f64}, lambda s: (3, TREES)),
-    "tree_cells": (f64, lambda s: (1, TREES * TREE_SLOTS)),
     "far": (
         dict.fromkeys(("distance", "share", "target", "weight"), f64),
         lambda s: (4, ROUNDED_NEIGHBOURS),

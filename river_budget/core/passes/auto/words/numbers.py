@@ -24,7 +24,6 @@ from ..regress import (
     LARGEST_RATIO,
     has_scale,
     largest_error,
-    latest_error,
     learn_mixture,
     learn_spread,
     learn_targets,
@@ -106,7 +105,7 @@ def predict_numbers(model, state, words):
     predict_linear(model, words, np.int64(0), inverse_root(square), row_of(scores, LINEAR))
     predict_linear(model, words, np.int64(1), inverse, row_of(scores, CONFIDENT))
     scores[MEANS, 0] = mean_of_words(model, state, words)
-    found_of(model).spread = math.exp(state.stretch) * math.sqrt(latest_error(state))
+    found_of(model).spread = math.exp(state.stretch) * math.sqrt(state.latest_error)
     mix(model, state)
 
 
