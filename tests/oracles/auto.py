@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-import statistics
 
 import numpy as np
 
@@ -21,9 +20,6 @@ WIDTHS = (2.0, 8.0, 32.0)
 TABLES, CELLS = 120, 128
 BINNING = ((5, 4.0), (2, 8.0))  # features per table at most, bins over 4 standard deviations
 SLOTS = TABLES * sum(depth for depth, _ in BINNING)
-SIXTEENTHS = np.arange(1, 16) / 16
-SCORES = np.array([statistics.NormalDist().inv_cdf(p) for p in SIXTEENTHS])
-END = SCORES[1] - SCORES[0]
 
 
 def draws(text, seed, n):
@@ -41,24 +37,6 @@ def over_root(rate, number):
 def softmax(z):
     e = np.exp(z - np.max(z))
     return e / e.sum()
-
-
-def score_of(x, q):
-    """The normal score of x, where q are sixteenths of the stored rows: beyond the outer ones, logarithms."""
-    if x < q[0]:
-        return SCORES[0] - END * math.log(1.0 + (q[0] - x) / (q[1] - q[0]))
-    if x >= q[-1]:
-        return SCORES[-1] + END * math.log(1.0 + (x - q[-1]) / (q[-1] - q[-2]))
-    return float(np.interp(x, q, SCORES))
-
-
-def value_of(score, q):
-    """The inverse."""
-    if score < SCORES[0]:
-        return q[0] - (q[1] - q[0]) * (math.exp((SCORES[0] - score) / END) - 1.0)
-    if score >= SCORES[-1]:
-        return q[-1] + (q[-1] - q[-2]) * (math.exp((score - SCORES[-1]) / END) - 1.0)
-    return float(np.interp(score, SCORES, q))
 
 
 @functools.cache
@@ -117,7 +95,6 @@ class Auto:
         self.binning = Binning(seed)
         self.recent, self.hard, self.pos, self.pos2 = [], [], 0, 0
         self.second = None
-        self.knots, self.ties, self.before = {}, np.zeros(0), np.zeros(0)
 
     # features
 
@@ -127,8 +104,6 @@ class Auto:
         self.names += new
         self.mean, self.var = np.append(self.mean, [0.0] * n), np.append(self.var, [0.0] * n)
         self.sign = np.append(self.sign, [0.0] * n)
-        self.ties = np.append(self.ties, [0.0] * n)
-        self.before = np.append(self.before, [0.0] * n)
         self.a, self.u = np.append(self.a, [1.0] * n), np.append(self.u, [1e-3] * n)
         for row in self.recent + self.hard:
             row["x"] = np.append(row["x"], [0.0] * n)
@@ -162,9 +137,7 @@ class Auto:
         sign = self.sign.copy()
         fresh = varies & (sign == 0.0)
         sign[fresh] = np.where((raw - mean)[fresh] >= 0.0, 1.0, -1.0)
-        for f, q in self.knots.items():
-            z[f] = np.clip(score_of(raw[f], q), -4.0, 4.0)
-        return (mean, var, sign, raw), z * sign
+        return (mean, var, sign), z * sign
 
     # memory
 
@@ -225,39 +198,12 @@ class Auto:
     def follow_features(self, moments):
         """A feature that begins to vary joins the bins; the tables that look at it begin anew."""
         before = self.sign
-        self.mean, self.var, self.sign, raw = moments
+        self.mean, self.var, self.sign = moments
         began = [f for f in range(len(self.names)) if self.sign[f] != 0.0 == before[f]]
         joining = [(f, self.names[f]) for f in began]
         for u, j in self.binning.join(joining):
             self.forget(u, j)
-        self.follow_tails(raw)
         self.t += 1
-
-    def follow_tails(self, raw):
-        self.ties = self.ties + max(1.0 / (self.t + 1), 0.01) * ((raw == self.before) - self.ties)
-        self.before = raw
-        if len(self.memory) >= 32:
-            new = self.t >= 64 and math.log2(self.t).is_integer()
-            for f in np.flatnonzero(self.sign):
-                if (new and self.ties[f] < 0.1) or (
-                    f in self.knots and (new or self.t % 1024 == 0)
-                ):
-                    self.lay_knots(f)
-
-    def lay_knots(self, f):
-        """A feature whose quartiles are near each other has heavy tails: the stored rows lay its knots."""
-        z, sd = [self.sign[f] * row["x"][f] for row in self.memory], math.sqrt(self.var[f])
-        q = self.knots.get(f)
-        was = [self.mean[f] + sd * score if q is None else value_of(score, q) for score in z]
-        new = np.quantile(was, SIXTEENTHS)
-        heavy = q is not None or np.subtract(*np.quantile(was, [0.75, 0.25])) < 0.5 * np.std(was)
-        if heavy and np.diff(new).min() > 1e-6 * (new[-1] - new[0]):
-            if q is None:
-                self.archive.begin_anew()
-            self.knots[f] = new
-            for row, value in zip(self.memory, was, strict=True):
-                score = np.clip(score_of(value, self.knots[f]), -4.0, 4.0)
-                row["x"][f] = self.sign[f] * score
 
     # mixer
 

@@ -1,8 +1,8 @@
 """The archive of the automatic kernel learners, plainly: entries are objects, and a search sorts what it has found.
 
-It holds the latest 12 budgets of rows as they came, in float32, numbered in a ring, and is emptied when a feature is
-bent. An entry has 16 links, at first to itself: 8 to the nearest entries when it came, and one of 8 others, by the
-number of the row, to each row that came later and linked to it. A search begins with the 20 nearest of the memory. A
+It holds the latest 12 budgets of rows as they came, in float32, numbered in a ring. An entry has 16 links, at first to
+itself: 8 to the nearest entries when it came, and one of 8 others, by the number of the row, to each row that came
+later and linked to it. A search begins with the 20 nearest of the memory. A
 step follows the links of the 4 nearest entries that have not been followed yet, leaves out what was seen, and what is as
 recent as the recent half of the memory, and keeps the 20 nearest of all. There are 2 steps in regression, 1 in
 classification, and 6 with 8 classes or more.
@@ -24,9 +24,6 @@ class Entry:
 class Archive:
     def __init__(self, budget, recent):
         self.size, self.recent = TIMES * budget, recent
-        self.begin_anew()
-
-    def begin_anew(self):
         self.entries, self.count = {}, 0
 
     def holds(self, entry):

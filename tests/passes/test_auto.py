@@ -72,38 +72,6 @@ def test_the_units_of_features_and_targets_do_not_matter(signs):
     assert np.abs((found[1:] + 3e4) / (1e4 * signs) - expected[1:]).max() < 1e-9 * np.ptp(y)
 
 
-def giants(n):
-    rng = np.random.default_rng(2)
-    X = rng.exponential(size=(n, 6)) ** 3
-    return X, (np.log(X[:, 0]) + np.log(X[:, 1]) > -1.2).astype(int)
-
-
-def test_features_with_heavy_tails_are_told_apart_without_a_logarithm():
-    X, y = giants(1500)
-    wrong = []
-    for rows in (X, -X, np.log(X)):
-        model = rb.AutoKernelClassifier(seed=1, classes=(0, 1))
-        wrong.append(np.mean(model.predict_then_learn_many(rows, y)[300:] != y[300:]))
-    assert wrong[0] == wrong[1] < wrong[2] + 0.02 < 0.06  # 0.17 without bending them
-
-
-def test_the_unit_of_features_with_heavy_tails_does_not_matter():
-    X, y = giants(400)
-    scales = np.array([1e-6, -1.0, 1e3, -1e6, 7.0, 1e9])
-    plain = rb.AutoKernelClassifier(200, classes=(0, 1), seed=1)
-    difference = prequential(plain, X, y) - prequential(plain.clone(), X * scales + 3.0 * scales, y)
-    assert np.abs(difference).max() < 1e-9
-
-
-def test_explanations_show_features_with_heavy_tails_as_they_came():
-    X, y = giants(200)
-    model = rb.AutoKernelClassifier(300, seed=1, classes=(0, 1))
-    model.learn_many(X, y)
-    for example in model.explain_one(dict(enumerate(X[-1])))["examples"]:
-        shown = np.array(list(example["features"].values()))
-        assert np.abs(shown / X[example["arrival"]] - 1.0).max() < 1e-6
-
-
 def test_features_and_targets_of_all_sizes_leave_the_model_finite():
     rng = np.random.default_rng(0)
     classifier, regressor = rb.AutoKernelClassifier(20, seed=1), rb.AutoKernelRegressor(20, seed=1)

@@ -66,8 +66,6 @@ class Checked(StreamModel):
             room.linear_sums,
             room.bins[:, SUM],
             room.calibration.mass,
-            room.tails.bent,
-            room.tails.ties,
         ]
         if any((table < 0.0).any() for table in sums):
             raise ValueError("some of its weights or sums of squares are negative")
@@ -78,7 +76,5 @@ class Checked(StreamModel):
             raise ValueError("the quantiles of its errors are out of range")
         if not np.isin(room.unseen, (0.0, 1.0)).all():
             raise ValueError("the classes that it has not seen are no classes")
-        if (np.diff(room.tails.knot, axis=0) < 0.0).any():
-            raise ValueError("the knots of its features are not in order")
         if np.linalg.eigvalsh(room.mixer.curvature).min() <= 0.0:
             raise ValueError("the curvature of its mixer is not positive")

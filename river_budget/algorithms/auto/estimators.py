@@ -25,8 +25,7 @@ __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 class AutoKernelClassifier(Inspected, Classifier):
     """A kernel classifier without settings, which needs no scaler in front of it.
 
-    It takes features in any unit, also with heavy tails (amounts, durations), learns which of them matter,
-    follows drift, and its probabilities can be used as they are. A memory holds the recent examples and older
+    It takes features in any unit, learns which of them matter, follows drift, and its probabilities can be used as they are. A memory holds the recent examples and older
     ones that were hard to predict; behind it an archive of the latest thousands is searched along links. Votes
     of the nearest work on both, kernels of three widths on the memory, with a weight for each feature that is
     learned from every example. Linear models and random binning need no memory. A mixer weighs the

@@ -10,13 +10,11 @@ from ...core.block import blocks
 from ...core.compiling.array_views import f64_matrix
 from ...core.compiling.named_rows import named_rows, named_tables
 from ...core.passes.auto import tables as core
-from ...core.passes.auto.scaling import value_of_score
 from ...model.calls.calls import Call
 from ...model.one_writer import looks_at_the_model
 from .words import WordTables
 
 SHOWN = 5  # examples and features in the text of debug_one
-_value_of_score = getattr(value_of_score, "py_func", value_of_score)  # it is plain Python too
 
 
 class Inspected(WordTables):
@@ -121,8 +119,6 @@ class Inspected(WordTables):
         orientation, variance = room.moments.orientation[:d], room.moments.variance[:d]
         spread = np.sqrt(np.maximum(variance, 0.0)) * orientation
         values = room.moments.mean[:d] + spread * scaled
-        for f in np.flatnonzero(room.tails.bent[:d]):
-            values[f] = _value_of_score(room.tails.knot, f, orientation[f] * scaled[f])
         found: list[float] = values.tolist()
         return found
 

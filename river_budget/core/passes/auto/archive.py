@@ -20,7 +20,7 @@ says where to begin).
               and weights
     seen      a bit for every row that was already in the pool
 
-A row stays as it was stored: when a feature is bent, which changes its units, the archive is emptied.
+A row stays as it was stored.
 """
 
 from __future__ import annotations

@@ -88,7 +88,6 @@ LINKED = 8  # rows to which a row of the archive leads, and as many that lead to
 LINKS, FOLLOWED = 2 * LINKED, 4  # rows whose links a step of the search follows
 POOL = ROUNDED_NEIGHBOURS + LINKS * FOLLOWED + LANES  # rows that such a step compares
 CALIBRATION_KNOTS = 11
-TAIL_KNOTS = 15  # of features with heavy tails
 # Of errors in regression the quantiles that are learned, and where those of a normal distribution lie
 LEVELS = np.array((0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995))
 NORMAL_QUANTILES = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
@@ -122,10 +121,6 @@ ROOM_TABLES: dict[str, Any] = {
     "linear_sums": (f64_matrix, lambda s: (2, whole(s.width + 1))),
     "least_squares": (f64_matrix, lambda s: (s.columns, s.squared)),
     "covariance": (f64_matrix, lambda s: (s.squared, s.squared)),
-    "tails": (
-        {"bent": f64, "ties": f64, "last": f64, "knot": f64_matrix},
-        lambda s: (3 + TAIL_KNOTS, s.width),
-    ),
     "slots": (
         {"feature": u64, "draw": f64, "scale": f64, "shift": f64, "turn": f64},
         lambda s: (5, BIN_SLOTS),
