@@ -144,7 +144,9 @@ def reference_index():
 
 
 def scripts():
-    return sorted(path for path in EXAMPLES.rglob("*.py") if "__pycache__" not in path.parts)
+    """The programs of one file: not the folder `papers`."""
+    left_out = {"__pycache__", "papers"}
+    return sorted(path for path in EXAMPLES.rglob("*.py") if not left_out & set(path.parts))
 
 
 def page_of(path):

@@ -12,9 +12,9 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from papers.rivals.batch_methods import Point, Split, adult, lines
 
 from river_budget import datasets
-from river_budget.experiments.rivals.batch_methods import Point, Split, adult, lines
 from river_budget.plots.figures import draw
 from river_budget.plots.panels import Line, Panel
 

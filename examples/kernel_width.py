@@ -11,10 +11,10 @@ import sys
 from typing import Any
 
 import numpy as np
+from papers import defaults
 from scipy.spatial.distance import pdist
 
 import river_budget as rb
-from river_budget.experiments.race import defaults
 
 MULTIPLES = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0)
 FIRST = (20, 100, 500)  # examples whose distances are taken

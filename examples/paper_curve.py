@@ -2,7 +2,7 @@
 
 german, 1000 applications for credit, in the 20 orders that the authors of the paper of 2016 publish. Every
 application is judged before it is learned (progressive validation). The paper's table 5 prints the share of mistakes
-after the last one; `river-budget table 2016-table-5 --data german` measures it in the package's own way, over arrays.
+after the last one; `python examples/papers table 2016-table-5 --data german` measures it over arrays.
 """
 
 from __future__ import annotations

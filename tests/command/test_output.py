@@ -14,8 +14,8 @@ from river_budget.experiments.common.tables import as_csv, as_json, plain
 
 PROGRAM = """
 import argparse, importlib, sys
-from river_budget.experiments import reports
-from river_budget.experiments.records.tasks import Store
+from papers.records import reports
+from papers.records.tasks import Store
 
 main = importlib.import_module("river_budget.experiments.command.main")
 

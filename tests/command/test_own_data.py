@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import itertools
 import json
@@ -301,51 +300,10 @@ def test_a_million_rows_take_no_more_memory_than_a_thousand(tmp_path):
     assert peaks[1] < peaks[0] + 1_000_000
 
 
-# all verbs
-
-
-def verbs():
-    (found,) = (a for a in command.parser()._actions if isinstance(a, argparse._SubParsersAction))
-    return found.choices
-
-
-@pytest.mark.parametrize("name", verbs())
-def test_every_option_has_a_sentence_and_says_its_default(name):
-    for action in verbs()[name]._actions:
-        assert action.help
-        if action.option_strings and action.nargs != 0 and action.dest != "target":
-            shown = " ".join(
-                verbs()[name].format_help().partition(action.option_strings[0])[2].split()
-            )
-            assert "(default: " in shown
-    options = {option for action in verbs()[name]._actions for option in action.option_strings}
-    assert {"--quiet", "--csv", "--json"} <= options
-
-
-@pytest.mark.parametrize(
-    ("arguments", "hint"),
-    [
-        (["tri", "x.csv"], "did you mean 'try'?"),
-        (["race", "--exmples", "3"], "did you mean '--examples'?"),
-    ],
-)
-def test_similar_words_are_proposed(arguments, hint, capsys):
-    with pytest.raises(SystemExit) as end:
-        command.main(arguments)
-    assert end.value.code == command.USAGE
-    assert hint in capsys.readouterr().err
-
-
 def test_similar_models_are_proposed(capsys, tmp_path):
     path = written(tmp_path, lines())
     code, _, err = run(capsys, "try", path, "--target", "y", "--models", "autokernel")
     assert (code, "did you mean 'AutoKernel'?" in err) == (command.USAGE, True)
-
-
-def test_the_list_is_a_table_for_programs(capsys):
-    rows = json.loads(run(capsys, "list", "--json")[1])
-    assert {row["kind"] for row in rows} == {"table", "figure", "dataset"}
-    assert run(capsys, "list", "--csv")[1].startswith("kind,name,title,at hand,missing\n")
 
 
 def test_packed_files_are_unpacked(tmp_path):

@@ -211,14 +211,9 @@ ROOMS = {  # of the experiments, from the ground up: which of the rooms below ea
     "auto": {"common"},
     "speed": {"common"},
     "race": {"common", "auto"},
-    # what only tables and figures of papers need
-    "rivals": set(),
-    "records": {"common", "rivals"},
-    "papers": {"common", "rivals", "records"},
-    "reports": {"common", "records", "papers"},
     # a verb imports the room that it needs when it runs
     "own_data": {"common", "race"},
-    "command": {"common", "auto", "speed", "race", "reports", "own_data"},
+    "command": {"common", "auto", "speed", "race", "own_data"},
 }
 
 

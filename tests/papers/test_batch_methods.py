@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from batch_problem import GAMMA, ascended, dual, gram, last, objective, problem, signs, split
 from oracles.kernels import rbf
+from papers.rivals import batch_methods as methods
 from scripts import load
 
 from river_budget import datasets
-from river_budget.experiments.rivals import batch_methods as methods
 
 CLOSE = 1e-9
 

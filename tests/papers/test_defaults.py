@@ -1,4 +1,4 @@
-"""What models do without settings, and that the table of `race --defaults` is what a pipeline gives."""
+"""What models do without settings, and that the table of `examples/papers defaults` is what a pipeline gives."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import inspect
 
 import numpy as np
 import pytest
+from papers import command, defaults
 from river import base, datasets, evaluate, linear_model, metrics, preprocessing
 from streams import emerging
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
-from river_budget.experiments import command
-from river_budget.experiments.race import defaults
 from river_budget.kernels import RBF, Laplacian, Linear
 from river_budget.maintenance import Merge, Project
 
@@ -179,9 +178,9 @@ def test_what_is_kept_for_comparison_says_so_first():
 
 
 def test_the_table_is_printed_with_a_caption(capsys):
-    assert command.main(["race", "--defaults", "--data", "chick", "--jobs", "1"]) == 0
+    assert command.main(["defaults", "--data", "chick", "--jobs", "1"]) == 0
     text = capsys.readouterr().out
     assert "LinearRegression" in text
     assert defaults.CAPTION[False] in text
     assert len(text.splitlines()) > len(defaults.REGRESSORS)
-    assert command.main(["race", "--defaults", "--data", "nowhere"]) == 2
+    assert command.main(["defaults", "--data", "nowhere"]) == 2

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import pytest
 from conftest import DATA
-
-from river_budget.experiments.papers import paper2016
-from river_budget.experiments.records.records import measured
-from river_budget.experiments.records.tasks import Store, measure
+from papers.printed import paper2016
+from papers.records.records import measured
+from papers.records.tasks import Store, measure
 
 CELLS = [
     pytest.param(record.unit, cell, id=f"{cell.column}-{cell.row}")

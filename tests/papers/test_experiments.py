@@ -1,26 +1,25 @@
-"""The experiments: verdicts, records, what is kept, and the command line."""
+"""The papers: verdicts, records, what is kept, and the command line of `examples/papers`."""
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 
 import numpy as np
 import pytest
 from conftest import DATA, ROOT
+from papers import command, verbs
+from papers.printed import paper2016, paper2018
+from papers.printed.all_records import all_records
+from papers.records import records, reports, tasks, verdicts
+from papers.records.records import Cell, Record, rows
+from papers.records.tasks import Store, Task, measure
+from papers.records.verdicts import Measured, Printed, verdict
 
 import river_budget as rb
-from river_budget.experiments import command, reports
-from river_budget.experiments.auto import auto
 from river_budget.experiments.common import console, stored, tables
-from river_budget.experiments.papers import paper2016, paper2018
-from river_budget.experiments.papers.all_records import all_records
-from river_budget.experiments.race import race
-from river_budget.experiments.records import records, tasks, verdicts
-from river_budget.experiments.records.records import Cell, Record, rows
-from river_budget.experiments.records.tasks import Store, Task, measure
-from river_budget.experiments.records.verdicts import Measured, Printed, verdict
 
 RECORDS = {record.name: record for record in all_records()}
 
@@ -372,7 +371,7 @@ def test_measurements_of_another_core_are_not_used(tmp_path, monkeypatch):
     store = Store(tmp_path)
     store.add("a", {"values": [1.0]})
     assert "a" in Store(tmp_path)
-    monkeypatch.setattr("river_budget.experiments.records.tasks.stamp", lambda: "another")
+    monkeypatch.setattr("papers.records.tasks.stamp", lambda: "another")
     assert "a" not in Store(tmp_path)
 
 
@@ -385,9 +384,9 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, monkeypatch, capsys):
         return run(task)
 
     monkeypatch.setattr(Task, "run", interrupted)
-    monkeypatch.setattr(reports, "all_records", lambda: [record])
+    monkeypatch.setattr(verbs, "all_records", lambda: [record])
     arguments = ["table", record.name, "--results", str(tmp_path), "--jobs", "1"]
-    assert command.main(arguments) == command.INTERRUPTED
+    assert command.main(arguments) == console.INTERRUPTED
     assert "kept" in capsys.readouterr().err
     assert len(Store(tmp_path).path.read_text().splitlines()) == 2
 
@@ -419,7 +418,7 @@ def run(capsys, *arguments):
 def test_a_table_has_the_digits_of_the_paper(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, _ = run(capsys, "table", "2016-table-9", "--data", "housing", "--json")
-    assert code == command.GOOD
+    assert code == console.GOOD
     found = {line["algorithm"]: line for line in json.loads(out)}
     exact = {name for name, line in found.items() if line["verdict"] == "EXACT"}
     assert exact == {"OGD", "Perceptron", "NORMA", "Forgetron", "Projectron", "BOGD", "NOGD"}
@@ -448,37 +447,29 @@ def test_a_figure_is_drawn(capsys, tmp_path, monkeypatch):
     cells = [Cell("BSGD-merge", "waveform", (Task("holdout", "waveform", 0, model, options),))]
     panels = records.curves("accuracy", log_x=True)
     made = Record("2010-figure-0", "small", "accuracy", 2, tuple(cells), "", panels)
-    monkeypatch.setattr(reports, "all_records", lambda: [made])
+    monkeypatch.setattr(verbs, "all_records", lambda: [made])
     monkeypatch.chdir(tmp_path)
     code, _, err = run(capsys, "figure", "2010-figure-0")
-    assert code == command.GOOD
+    assert code == console.GOOD
     assert "2010-figure-0.png" in err
     assert (tmp_path / "2010-figure-0.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["race", "--plot", "x.png"], ["auto", "--plot", "x.png"], ["figure", "2016-figure-1"]],
-)
-def test_without_matplotlib_a_picture_is_refused_before_anything_runs(
-    arguments, capsys, monkeypatch
-):
+def test_without_matplotlib_a_figure_is_refused_before_anything_runs(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr(reports, "at_hand", lambda name: True)
-    monkeypatch.setattr(reports, "ready", lambda task: True)
-    for module, name in ((race, "race"), (auto, "compare"), (reports, "measure")):
-        monkeypatch.setattr(module, name, lambda *anything, **named: pytest.fail("it ran"))
-    code, _, err = run(capsys, *arguments)
-    assert code == command.NO_DATA
+    monkeypatch.setattr(verbs, "ready", lambda task: True)
+    monkeypatch.setattr(verbs, "measure", lambda *anything: pytest.fail("it ran"))
+    code, _, err = run(capsys, "figure", "2016-figure-1")
+    assert code == console.NO_DATA
     assert "pip install matplotlib" in err
 
 
 def test_reproduce_writes_a_document(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(reports, "all_records", lambda: [small()])
+    monkeypatch.setattr(verbs, "all_records", lambda: [small()])
     monkeypatch.chdir(tmp_path)
     first = run(capsys, "reproduce", "--output", "made")
     document = (tmp_path / "made" / "README.md").read_text()
-    assert first[0] == command.GOOD
+    assert first[0] == console.GOOD
     assert "## 2010-table-0: small" in document
     assert re.search(
         r"\| checkerboard \| merge \| 85 ± 20 \| [\d.]+ ± [\d.]+ \| 2 \| (MATCH|CLOSE) \|", document
@@ -490,13 +481,13 @@ def test_reproduce_writes_a_document(capsys, tmp_path, monkeypatch):
 
 def test_wrong_names_and_missing_data_have_exit_codes_of_their_own(capsys, tmp_path, monkeypatch):
     code, _, err = run(capsys, "table", "2016-table-4")
-    assert code == command.USAGE
+    assert code == console.USAGE
     assert "2016-table-5" in err
-    assert run(capsys, "figure", "2016-table-5")[0] == command.USAGE
-    monkeypatch.setattr(reports, "ready", lambda task: False)
+    assert run(capsys, "figure", "2016-table-5")[0] == console.USAGE
+    monkeypatch.setattr(verbs, "ready", lambda task: False)
     arguments = ["table", "2016-table-5", "--results", str(tmp_path)]
     code, _, err = run(capsys, *arguments)
-    assert code == command.NO_DATA
+    assert code == console.NO_DATA
     assert "german" in err
     with pytest.raises(SystemExit) as error:
         command.main(["table", "2016-table-5", "--jobs", "0"])
@@ -505,37 +496,18 @@ def test_wrong_names_and_missing_data_have_exit_codes_of_their_own(capsys, tmp_p
 
 def test_the_list_names_records_and_datasets(capsys):
     code, out, _ = run(capsys, "list")
-    assert code == command.GOOD
+    assert code == console.GOOD
     assert all(name in out for name in RECORDS)
     assert "datasets at hand:" in out
 
 
-def test_speed_prints_a_ratio_for_every_contest(capfd, monkeypatch, tmp_path):
-    pytest.importorskip("sklearn")
-    monkeypatch.setenv("RIVER_BUDGET_DATA", str(tmp_path))
-    monkeypatch.setenv("RIVER_DATA", str(tmp_path))
-    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
-    arguments = ["--data", "cod-rna", "--examples", "400", "--repeats", "1"]
-    code, out, _ = run(capfd, "speed", *arguments)
-    assert code == command.GOOD
-    table, _, caption = out.partition("\n\n")
-    assert "medians of 1 runs" in caption
-    assert "Set aside: OPENBLAS_CORETYPE" in caption
-    assert "as no file is at hand: cod-rna." in caption
-    lines = table.splitlines()[2:]
-    assert len(lines) == 16
-    pattern = r"cod-rna, d=8( +\d+\.\d+){3} +\d\S* +(scikit-learn|limit|float64)$"
-    assert all(re.search(pattern, line) for line in lines)
+def test_the_list_is_a_table_for_programs(capsys):
+    rows = json.loads(run(capsys, "list", "--json")[1])
+    assert {row["kind"] for row in rows} == {"table", "figure", "dataset"}
+    assert run(capsys, "list", "--csv")[1].startswith("kind,name,title,at hand,missing\n")
 
 
-def test_speed_knows_its_streams(capsys):
-    code, _, err = run(capsys, "speed", "--data", "nonsense")
-    assert code == command.USAGE
-    assert "waveform, a9a, cod-rna, mnist" in err
-
-
-def test_the_command_says_its_version(capsys):
-    with pytest.raises(SystemExit) as end:
-        command.main(["--version"])
-    assert end.value.code == 0
-    assert capsys.readouterr().out.strip() == rb.__version__
+def test_the_folder_runs_as_a_program(tmp_path):
+    program = [sys.executable, str(ROOT / "examples" / "papers"), "list", "--csv"]
+    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert all(f",{name}," in done.stdout for name in RECORDS)

@@ -1,4 +1,4 @@
-"""`river-budget auto --moa`: AutoKernel beside MOA's learners, with a stand-in for CapyMOA where that is missing."""
+"""`python examples/papers moa`: AutoKernel beside MOA's learners, with a stand-in for CapyMOA where that is missing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import types
 
 import numpy as np
 import pytest
+from conftest import ROOT
+from papers import command, moa, moa_report
+from papers.moa import LEARNERS
 
-from river_budget.experiments import command
-from river_budget.experiments.auto import auto, moa, moa_report
+from river_budget.experiments.auto import auto
 from river_budget.experiments.auto.auto_streams import examples_of
-from river_budget.experiments.auto.moa import LEARNERS
+from river_budget.experiments.common import console
 
 VERSIONS = {"capymoa": "0", "java": "0"}
 
@@ -110,7 +112,7 @@ def test_the_command_prints_tables_and_fills_a_page(capymoa, tmp_path, capsys):
     pytest.importorskip("matplotlib", reason="figures need matplotlib: the extra `plots`")
     page = tmp_path / "page.md"
     page.write_text("before\n\n<!-- measured -->\nold\n<!-- end of measured -->\n\nafter\n")
-    arguments = ["auto", "--moa", "--data", "phishing", "trump", "--examples", "200"]
+    arguments = ["moa", "--data", "phishing", "trump", "--examples", "200"]
     arguments += ["--results", str(tmp_path)]
     assert command.main([*arguments, "--page", str(page), "--plot", str(tmp_path / "x.png")]) == 0
     assert moa_report.CAPTION[False] in capsys.readouterr().out
@@ -162,8 +164,8 @@ def test_without_java_or_capymoa_one_sentence_says_what_to_install(
             return import_module(name)
 
         monkeypatch.setattr(moa.importlib, "import_module", no_java)
-    arguments = ["auto", "--moa", "--data", "phishing", "--results", str(tmp_path)]
-    assert command.main([*arguments, "--quiet"]) == command.NO_DATA
+    arguments = ["moa", "--data", "phishing", "--results", str(tmp_path)]
+    assert command.main([*arguments, "--quiet"]) == console.NO_DATA
     said = capsys.readouterr().err.strip().splitlines()
     assert len(said) == 1
     assert f"needs {says}" in said[0]
@@ -175,8 +177,7 @@ def test_without_java_or_capymoa_one_sentence_says_what_to_install(
 def test_all_of_moas_learners_play(tmp_path):
     """In a process of its own: Java takes signals."""
     arguments = [
-        "auto",
-        "--moa",
+        "moa",
         "--data",
         "image-segments",
         "trump",
@@ -185,12 +186,12 @@ def test_all_of_moas_learners_play(tmp_path):
         "--json",
     ]
     done = subprocess.run(
-        [sys.executable, "-m", "river_budget", *arguments, "--results", tmp_path],
+        [sys.executable, ROOT / "examples" / "papers", *arguments, "--results", tmp_path],
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.returncode == command.NO_DATA:
+    if done.returncode == console.NO_DATA:
         pytest.skip(done.stderr)
     rows = [row for row in json.loads(done.stdout) if "rows" in row]
     assert [row["learner"] for row in rows] == list(LEARNERS)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from batch_problem import GAMMA, ascended, dual, gram, objective, problem, signs, split
 from oracles.kernels import rbf
-
-from river_budget.experiments.rivals import linear_on_features, smo
+from papers.rivals import linear_on_features, smo
 
 
 def solved(X, y, C):

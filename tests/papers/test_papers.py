@@ -10,13 +10,13 @@ import dataclasses
 import numpy as np
 import pytest
 from conftest import DATA
+from papers.printed import paper2010, paper2018
+from papers.printed.paper2018 import ADULT, grid
+from papers.records.records import Record, rows
+from papers.records.tasks import Store, measure
 
 from river_budget.experiments import reports
 from river_budget.experiments.common.tables import as_text
-from river_budget.experiments.papers import paper2010, paper2018
-from river_budget.experiments.papers.paper2018 import ADULT, grid
-from river_budget.experiments.records.records import Record, rows
-from river_budget.experiments.records.tasks import Store, measure
 
 pytestmark = [
     pytest.mark.slow,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from oracles.kernels import rbf
-
-from river_budget.experiments.rivals import batch_methods as methods
+from papers.rivals import batch_methods as methods
 
 GAMMA = 2.0
 

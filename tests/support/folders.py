@@ -12,7 +12,8 @@ TESTS = SUPPORT.parent
 ROOT = TESTS.parent
 EXAMPLES = ROOT / "examples"
 GOLDEN = TESTS / "golden" / "format_1"
-PATHS = [str(SUPPORT), str(TESTS), str(ROOT)]  # as `pythonpath` in pyproject.toml, and the package
+# as `pythonpath` in pyproject.toml, and the package
+PATHS = [str(SUPPORT), str(TESTS), str(EXAMPLES), str(ROOT)]
 PYTHONPATH = os.pathsep.join(PATHS)
 
 

@@ -8,6 +8,7 @@ import guide
 import pytest
 from conftest import DATA
 from optional import package
+from papers import command as papers
 from scripts import load
 
 from river_budget.experiments import command
@@ -15,8 +16,8 @@ from river_budget.experiments import command
 PAGES = pytest.mark.parametrize("page", [*guide.PAGES, guide.FIRST], ids=lambda page: page.stem)
 MADE_ELSEWHERE = {
     "auto.png": "river-budget auto --plot",
-    "moa_time.png": "river-budget auto --moa --page",
-    "moa_wins.png": "river-budget auto --moa --page",
+    "moa_time.png": "python examples/papers moa --page",
+    "moa_wins.png": "python examples/papers moa --page",
     "paper_curve.png": "paper_curve.py",
 }
 
@@ -53,9 +54,9 @@ def test_all_python_of_a_page_is_run(page):
 def test_commands_of_a_page_exist(page):
     for code in guide.blocks(page, "sh"):
         for line in code.splitlines():
-            words = line.partition("#")[0].split()
-            assert words[0] == "river-budget"
-            command.parser().parse_args(words[1:])
+            words = line.partition("#")[0].removeprefix("python ").split()
+            parsers = {"river-budget": command.parser, "examples/papers": papers.parser}
+            parsers[words[0]]().parse_args(words[1:])
 
 
 @PAGES

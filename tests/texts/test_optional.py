@@ -15,7 +15,7 @@ from optional import Missing
 from processes import output_of
 
 STORED = {"tests": ROOT / "tests", "river_budget": ROOT / "river_budget"}
-OURS = {"river_budget", *(path.stem for path in STORED["tests"].rglob("*.py"))}
+OURS = {"river_budget", "papers", *(path.stem for path in STORED["tests"].rglob("*.py"))}
 NEEDED = {"river", "numpy", "numba", "llvmlite", "scipy", "narwhals"}
 # Imported inside functions, of files that ask for them first or that they call; Ray brings psutil.
 GUARDED = {"matplotlib", "ray", "psutil", "xdist"}

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 from conftest import DATA, ROOT
+from folders import PYTHONPATH
 
 PAGE = (ROOT / "examples" / "referees.md").read_text()
 CLAIMS = re.findall(r"```sh\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
@@ -28,9 +29,10 @@ def test_a_command_prints_what_the_page_says(command, expected, tmp_path):
     if "--data" in command and "race" not in command and not DATA.is_dir():
         pytest.skip("no real datasets here")
     python = f'"{sys.executable}"'
-    command = re.sub(r"^python ", f"{python} ", command)
     command = re.sub(r"^river-budget ", f"{python} -m river_budget ", command)
-    places = {"PYTHONPATH": str(ROOT), "RIVER_BUDGET_DATA": str(DATA)}
+    command = re.sub(r"^python examples/", f'{python} "{ROOT}"/examples/', command)
+    command = re.sub(r"^(PYTHONPATH=examples )?python ", f"{python} ", command)
+    places = {"PYTHONPATH": PYTHONPATH, "RIVER_BUDGET_DATA": str(DATA)}
     folder = ROOT if "pytest" in command else tmp_path
     done = subprocess.run(
         command,

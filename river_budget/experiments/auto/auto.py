@@ -20,6 +20,7 @@ from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Panel
 from ...plots.running import memory, predict_and_learn
 from ...progress import Progress
+from ..common.console import check_names, say_missing
 from ..common.tables import Table
 from .auto_streams import GENERATED_ROWS, STREAMS, Examples, examples_of
 
@@ -31,6 +32,14 @@ KNN_ROWS = 1000  # that KNN stores
 
 
 USUAL = [name for name, stream in STREAMS.items() if stream.usual]
+
+
+def chosen_streams(named: Sequence[str] | None, usual: Sequence[str]) -> list[str]:
+    """The named streams, or else the usual ones, that are at hand."""
+    check_names(named or (), list(STREAMS), "stream")
+    names = named or usual
+    say_missing([name for name in names if not STREAMS[name].ready])
+    return [name for name in names if STREAMS[name].ready]
 
 
 def scaled(model: Any) -> Any:

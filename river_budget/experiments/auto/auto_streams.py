@@ -27,7 +27,7 @@ Examples = list[tuple[dict[Any, Any], Any]]
 class Stream:
     """A function of a seed and a number of generated rows, and the dataset that it needs.
 
-    `auto` runs a stream that is not `usual` only by name, or with `--moa`. Streams that are not `generated` ignore the
+    `auto` runs a stream that is not `usual` only by name. Streams that are not `generated` ignore the
     number of rows.
     """
 

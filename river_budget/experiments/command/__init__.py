@@ -2,6 +2,5 @@
 
 from ..common.console import GOOD, INTERRUPTED, NO_DATA, SHORT, USAGE
 from .main import main, parser
-from .options import RESULTS
 
-__all__ = ["GOOD", "INTERRUPTED", "NO_DATA", "RESULTS", "SHORT", "USAGE", "main", "parser"]
+__all__ = ["GOOD", "INTERRUPTED", "NO_DATA", "SHORT", "USAGE", "main", "parser"]

@@ -1,9 +1,9 @@
 """The list of verbs, and the call of a verb.
 
-Exit codes: 0 success; 1 a result is worse than is known to be possible; 2 wrong usage; 3 data that is needed is
-not available; 130 interrupted, with finished results kept.
+Exit codes: 0 success; 1 a result is worse than is known to be possible (`examples/papers`); 2 wrong usage; 3 data
+that is needed is not available; 130 interrupted, with finished results kept.
 
-A verb imports its code when it runs: `--help` loads no experiment, and `race` no paper.
+A verb imports its code when it runs: `--help` and `--version` load neither numpy nor any model.
 """
 
 from __future__ import annotations
@@ -17,15 +17,20 @@ from collections.abc import Iterator, Sequence
 
 from ..._version import __version__
 from ..common.console import GOOD, INTERRUPTED, NO_DATA, USAGE
-from . import own, papers, streams
+from . import own, streams
 from .options import Parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a verb, and return its exit code."""
+    return run(parser(), arguments)
+
+
+def run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> int:
+    """Run the verb that a parser finds, and return its exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a Windows pipe cannot encode "≈"
-    options = parser().parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
         with _silence() if options.quiet else contextlib.nullcontext():
             code: int = options.run(options)
@@ -53,13 +58,14 @@ def parser() -> argparse.ArgumentParser:
     verbs = top.add_subparsers(dest="command", required=True)
     own.add_try(verbs)
     own.add_predict(verbs)
-    for add in (streams.add_race, streams.add_auto, streams.add_compile, streams.add_curve):
+    for add in (
+        streams.add_race,
+        streams.add_auto,
+        streams.add_curve,
+        streams.add_compile,
+        streams.add_speed,
+    ):
         add(verbs)
-    papers.add_list(verbs)
-    for kind in ("table", "figure"):
-        papers.add_record(verbs, kind)
-    streams.add_speed(verbs)
-    papers.add_reproduce(verbs)
     return top
 
 

@@ -9,8 +9,6 @@ from typing import Any, NoReturn
 
 from ..common.console import did_you_mean
 
-RESULTS = "river-budget-results"  # the folder of stored measurements
-
 
 class Help(argparse.HelpFormatter):
     """Help that shows the default of each option; flags, which are off by default, show none."""
@@ -82,11 +80,6 @@ def add_jobs(verb: Any) -> None:
 def add_seed(verb: Any) -> None:
     """The option for random numbers."""
     option(verb, "--seed", "decides random numbers of models and streams", seed, 1)
-
-
-def add_results(verb: Any) -> None:
-    """The option for the folder of measurements."""
-    option(verb, "--results", "the folder where finished runs are kept", default=RESULTS)
 
 
 def add_formats(verb: Any, *names: str) -> None:

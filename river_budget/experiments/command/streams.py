@@ -1,18 +1,13 @@
-"""The verbs that need no papers: race, auto, compile, curve and speed.
-
-With `auto --moa`, AutoKernel is compared with the learners of MOA.
-"""
+"""The verbs that measure on streams, and compile: race, auto, curve, compile and speed."""
 
 from __future__ import annotations
 
 import argparse
-import pathlib
 from typing import Any
 
 from ...core.compiling.plain import PLAIN, VARIABLE
-from ..common.console import GOOD, check_drawing, check_names, draw, print_tables, say_missing
+from ..common.console import GOOD, check_drawing, check_names, draw, print_tables
 from .options import (
-    RESULTS,
     add_formats,
     add_jobs,
     add_seed,
@@ -20,11 +15,8 @@ from .options import (
     flag,
     many,
     option,
-    seconds,
     whole,
 )
-
-MOA_RECORD = "moa.jsonl"  # in the folder of results
 
 
 def add_race(verbs: Any) -> None:
@@ -34,16 +26,12 @@ def add_race(verbs: Any) -> None:
     option(verb, "--examples", "at most so many of each stream (default: all)", whole)
     add_seed(verb)
     option(verb, "--plot", "draw the curves of errors (default: no picture)", metavar="PNG")
-    flag(verb, "--defaults", "every estimator without settings, on more streams")
-    flag(verb, "--grid", "with --defaults: beside the best of a grid of settings")
     add_jobs(verb)
     add_formats(verb)
 
 
 def run_race(options: argparse.Namespace) -> int:
     """Run all classifiers on a few streams."""
-    if options.defaults:
-        return run_defaults(options)
     from ..race import race
 
     check_names(options.data or (), list(race.STREAMS), "stream")
@@ -57,71 +45,27 @@ def run_race(options: argparse.Namespace) -> int:
     return GOOD
 
 
-def run_defaults(options: argparse.Namespace) -> int:
-    """Measure `StandardScaler | model()` for every estimator."""
-    from ..race import defaults
-
-    check_names(options.data or (), list(defaults.STREAMS), "stream")
-    grid, found = f" {defaults.GRID_CAPTION}" if options.grid else "", []
-    for classification in (True, False):
-        header, lines = defaults.table(classification, options.grid, options.data, options.jobs)
-        if len(header) > 1:
-            caption = f"{defaults.CAPTION[classification]}{grid} A star: kept for comparison.\n"
-            found.append(((header, lines), caption))
-    print_tables(options, *found)
-    return GOOD
-
-
 def add_auto(verbs: Any) -> None:
     """Options of `auto`."""
     verb = add_verb(verbs, "auto", run_auto, "the learners without settings beside River's models")
-    many(verb, "--data", "only these streams (default: all at hand; rtree only with --moa)")
-    many(verb, "--models", "such as AutoKernel KNN; with --moa such as SAMkNN (default: all)")
+    many(verb, "--data", "only these streams (default: all at hand but rtree)")
+    many(verb, "--models", "such as AutoKernel KNN (default: all)")
     option(verb, "--examples", "at most so many of each stream", whole, 3000)
     text = "the length of generated streams, which also sets the places of their drifts"
     option(verb, "--rows", text, whole, 10_000)
     add_seed(verb)
     option(verb, "--plot", "draw errors against times (default: no picture)", metavar="PNG")
-    _add_moa(verb)
     add_formats(verb)
-
-
-def _add_moa(verb: Any) -> None:
-    """Options of `auto --moa`."""
-    moa = verb.add_argument_group(
-        "comparison with MOA",
-        f"The file {MOA_RECORD} in the results folder keeps each run of MOA by stream, learner, seed and number of "
-        "generated rows. With these runs the same command measures only AutoKernel, and needs no Java. It repeats a "
-        "stopped run if the limit is larger.",
-    )
-    flag(moa, "--moa", "compare with MOA's learners instead of River's (needs capymoa and Java)")
-    text = "processor seconds for each learner of MOA and stream; a stopped run is compared on the rows that it saw"
-    option(moa, "--limit", text, seconds, 60.0)
-    option(moa, "--results", f"the folder of stored runs (default: {RESULTS})")
-    text = "write tables into the measured part of this page, and two pictures beside it (default: no page)"
-    option(moa, "--page", text, metavar="MD")
-
-
-def chosen_streams(options: argparse.Namespace, usual: list[str]) -> list[str]:
-    """The named streams, or else the usual ones, that are at hand."""
-    from ..auto.auto_streams import STREAMS
-
-    check_names(options.data or (), list(STREAMS), "stream")
-    names = options.data or usual
-    say_missing([name for name in names if not STREAMS[name].ready])
-    return [name for name in names if STREAMS[name].ready]
 
 
 def run_auto(options: argparse.Namespace) -> int:
     """Measure AutoKernel and River's models."""
-    if options.moa:
-        return run_moa(options)
     from ..auto import auto
 
     check_names(options.models or (), auto.MODELS, "model")
     check_drawing(options.plot)
     how = {"examples": options.examples, "generated": options.rows, "seed": options.seed}
-    results = auto.compare(chosen_streams(options, auto.USUAL), options.models, **how)
+    results = auto.compare(auto.chosen_streams(options.data, auto.USUAL), options.models, **how)
     if not results:
         raise RuntimeError(
             "none of this can be measured: no stream is at hand that suits the models"
@@ -130,37 +74,6 @@ def run_auto(options: argparse.Namespace) -> int:
     print_tables(options, *(table for table in tables if table[0][1]))
     if options.plot:
         draw(options.plot, auto.panels(results), "Error against time, nothing set")
-    return GOOD
-
-
-def run_moa(options: argparse.Namespace) -> int:
-    """Measure AutoKernel and MOA's learners."""
-    from ..auto import moa_report as report
-    from ..auto.auto_streams import STREAMS
-    from ..auto.moa import LEARNERS, Match, compare
-    from ..speed.speed import processor
-
-    check_names(options.models or (), list(LEARNERS), "model")
-    check_drawing(options.plot or options.page)
-    data = chosen_streams(options, list(STREAMS))
-    options.results = pathlib.Path(options.results or RESULTS)
-    how = {"examples": options.examples, "rows": options.rows, "seed": options.seed}
-    path = options.results / MOA_RECORD
-    match = Match(path, limit=options.limit, machine=processor(), **how)
-    found = compare(match, data, options.models or list(LEARNERS))
-    if not found:
-        raise RuntimeError("none of this can be measured: no stream at hand suits the learners")
-    tables = [(report.rows(found, one), f"{report.CAPTION[one]}\n") for one in (False, True)]
-    tables.append((report.summary(found), ""))
-    print_tables(options, *(table for table in tables if table[0][1]))
-    times, wins = report.time_panels(found), report.wins_panels(found)
-    if options.plot:
-        draw(options.plot, [*times, *wins], report.TITLE)
-    if options.page:
-        folder = pathlib.Path(options.page).parent
-        report.fill(options.page, report.measured(found, match.on(found)))
-        draw(folder / report.TIME_PICTURE, times, report.TITLE)
-        draw(folder / report.WINS_PICTURE, wins, report.TITLE)
     return GOOD
 
 
@@ -216,7 +129,7 @@ def run_curve(options: argparse.Namespace) -> int:
 
 def add_speed(verbs: Any) -> None:
     """Options of `speed`."""
-    text = "against scikit-learn, River and the limit, as ratios"
+    text = "against scikit-learn and River, as ratios"
     verb = add_verb(verbs, "speed", run_speed, text)
     many(verb, "--data", "of waveform, a9a, cod-rna, mnist (default: all)")
     option(verb, "--examples", "at most so many of each", whole, 20_000)

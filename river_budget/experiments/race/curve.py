@@ -7,6 +7,8 @@ from typing import Any
 
 from river import base, multiclass
 
+import river_budget as rb
+
 from ... import datasets
 from ...plots.curves import curve_panel
 from ...plots.panels import Panel
@@ -15,7 +17,6 @@ from ..auto import auto
 from ..auto.auto_streams import STREAMS, examples_of
 from ..common.stored import at_hand
 from ..common.tables import Table
-from . import defaults
 
 USUAL_MODELS = (
     "LogisticRegression",
@@ -25,6 +26,14 @@ USUAL_MODELS = (
     "NOGD",
     "BSGD",
     "AutoKernel",
+)
+CLASSIFIERS, REGRESSORS = (
+    {
+        name.removesuffix(ending): getattr(rb, name)
+        for name in rb.__all__
+        if name.endswith(ending) and not name.startswith("Auto")
+    }
+    for ending in ("Classifier", "Regressor")
 )
 CAPTION = (
     "Mean and standard deviation over the orders; every example is predicted before it is learned. Nothing is set, "
@@ -47,17 +56,22 @@ def stream_of(name: str) -> Any:
     return datasets.load(name)
 
 
+def seeded(kind: Any, **parameters: Any) -> Any:
+    """A model whose random numbers are the same each time."""
+    return kind(**parameters | ({"seed": 1} if "seed" in kind.parameters() else {}))
+
+
 def models_for(stream: Iterable[Any]) -> dict[str, Any]:
     """All models for the targets of a stream, by name, River's first."""
     first = [y for (_, y), _ in zip(stream, range(500), strict=False)]
     regression = isinstance(first[0], float)
     makers = auto.REGRESSORS if regression else auto.CLASSIFIERS
-    kinds = defaults.REGRESSORS if regression else defaults.CLASSIFIERS
+    kinds = REGRESSORS if regression else CLASSIFIERS
     scaled = auto.both_scaled if regression else auto.scaled
     two = len(set(first)) <= 2
     models = {name: make(1, two) for name, make in makers.items()}
     for name, kind in kinds.items():
-        model = defaults.seeded(kind)
+        model = seeded(kind)
         if not two and getattr(model, "_binary", False):
             model = multiclass.OneVsRestClassifier(model)
         models[name.removeprefix("Kernel").replace("PP", "++")] = scaled(model)

@@ -1,1 +1,1 @@
-"""Times as ratios: against scikit-learn, River and the limit of the processor; compiling ahead."""
+"""Times as ratios: against scikit-learn and River; compiling ahead."""

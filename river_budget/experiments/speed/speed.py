@@ -1,4 +1,4 @@
-"""Speed, as ratios of times to those of other packages, and to the limit of the processor, all in one run.
+"""Speed, as ratios of times to those of other packages, all in one run.
 
 A separate process with clean environment variables measures, so that the algebra library has one thread and uses the
 code for this processor.
@@ -29,9 +29,8 @@ from .timing import Line
 CAPTION = (
     "Microseconds per example, of the processor and not of the clock: medians of {repeats} runs that take turns, and "
     "the smallest and largest ratio of a turn. Below 1: ours is faster. scikit-learn: RBFSampler, or Nystroem for NOGD, "
-    "and SGDClassifier.partial_fit in batches of 1000, with as many features as our budget. limit: a loop that "
-    "finds what is not 0 in the same rows, loads the support once for each except what meets a zero, and takes the "
-    "exponentials. Examples that are scored together share what they load."
+    "and SGDClassifier.partial_fit in batches of 1000, with as many features as our budget. Examples that are scored "
+    "together share what they load."
 )
 HEADER = ["what", "data", "ours", "theirs", "ratio", "spread", "against"]
 OPTIONAL_PACKAGES = ("sklearn", "pandas")

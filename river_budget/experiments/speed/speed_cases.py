@@ -1,4 +1,4 @@
-"""The comparisons of `river-budget speed`: our models, in turns with those of other packages and with the limit.
+"""The comparisons of `river-budget speed`: our models, in turns with those of other packages.
 
 Its streams are arrays with two classes, or artificial ones of the same shape where no file is at hand.
 """
@@ -19,16 +19,14 @@ from river import feature_extraction, linear_model
 import river_budget as rb
 
 from ... import datasets
-from ...maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
-from .limits import Limit
+from ...maintenance import Project, RemoveOldest, RemoveRandom, RemoveSmallest
 from .timing import Comparison, Run
 
 Examples = list[tuple[dict[int, float], Any]]
 Make = Callable[[rb.kernels.Kernel], Any]
 SKLEARN_ROWS = 1000  # rows that scikit-learn gets at once
-SKLEARN, LIMIT, LIMIT_WITH_ZEROS = "scikit-learn", "limit", "limit without skipping zeros"
+SKLEARN, PRODUCTS = "scikit-learn", "rbf_kernel(X, V) @ a"
 LOGISTIC, SAMPLER = "LogisticRegression", "RBFSampler(100), linear"
-FLOAT64, DTYPES = "float64", ("float64", "float32")
 
 # the streams
 
@@ -126,8 +124,6 @@ MORE_LEARNERS: dict[str, Make] = {
     "BPA": lambda k: rb.BPAClassifier(100, k),
     "Projectron++": lambda k: rb.ProjectronPPClassifier(100, k),
 }
-# compared with the limit, if not all models are
-AGAINST_THE_LIMIT = ("BSGD merge, B=100", "BSGD remove smallest, B=100")
 
 
 def kernel_for(stream: Stream) -> rb.kernels.RBF:
@@ -175,7 +171,7 @@ def compared(stream: Stream) -> Comparison:
 
 
 def learn_and_score(stream: Stream, complete: bool) -> Iterator[Comparison]:
-    """Compare on arrays: with scikit-learn with as many features as our budget, and with the limit."""
+    """Compare on arrays with scikit-learn: learning with as many features as our budget, scoring with its kernel."""
     large: dict[str, Make] = {"BSGD merge": lambda k: rb.BSGDClassifier(500, k)}
     small = LEARNERS | MORE_LEARNERS if complete else LEARNERS
     for budget, learners in ((100, small), (500, large)):
@@ -184,34 +180,21 @@ def learn_and_score(stream: Stream, complete: bool) -> Iterator[Comparison]:
         ours = {f"{name}, B={budget}": learning(make, stream) for name, make in learners.items()}
         comparison = compared(stream)
         comparison.against(SKLEARN, sklearn_learning(stream, "RBFSampler", budget), ours)
-        limited = {f"score, B={budget}": scoring(model, stream.X)}
-        limited |= {
-            name: run for name, run in ours.items() if complete or name in AGAINST_THE_LIMIT
-        }
-        comparison.against(LIMIT, Limit(model, stream.X).scores, limited)
-        if complete and stream.sparse:
-            comparison.against(LIMIT_WITH_ZEROS, Limit(model, stream.X, dense=True).scores, limited)
-        yield comparison
+        yield comparison.against(PRODUCTS, *scorings(model, stream.X))
 
 
-def in_float32(stream: Stream) -> Iterator[Comparison]:
-    """Compare models in float32 with the same models in float64."""
-    kernel = kernel_for(stream)
-    for budget in (100, 500):
-        for name, strategy in (("merge", Merge()), ("remove", RemoveSmallest())):
-            wide, narrow = (_full(budget, strategy, dtype) for dtype in DTYPES)
-            ours = {f"BSGD {name}, B={budget}, float32": learning(narrow, stream)}
-            yield compared(stream).against(FLOAT64, learning(wide, stream), ours)
-        models = [_full(budget, RemoveSmallest(), dtype)(kernel) for dtype in DTYPES]
-        for model in models:
-            model.learn_many(stream.X, stream.y)
-        theirs, run = (scoring(model, stream.X) for model in models)
-        yield compared(stream).against(FLOAT64, theirs, {f"score, B={budget}, float32": run})
-
-
-def _full(budget: int, maintenance: Any, dtype: str) -> Make:
-    """BSGD with a maintenance strategy and a number type."""
-    return lambda kernel: rb.BSGDClassifier(budget, kernel, maintenance, dtype=dtype)
+def scorings(model: Any, X: Any) -> tuple[Run | None, dict[str, Run]]:
+    """Score rows by scikit-learn's kernel, if it is installed, and by the model."""
+    ours = {f"score, B={model.budget}": scoring(model, X)}
+    try:
+        from sklearn.metrics.pairwise import rbf_kernel
+    except ImportError:
+        return None, ours
+    stored, gamma = model.support_vectors(), model.kernel.gamma
+    names = range(X.shape[1])
+    V = np.array([[vector["features"].get(i, 0.0) for i in names] for vector in stored])
+    a = np.array([vector["coefficients"] for vector in stored])
+    return (lambda: rbf_kernel(X, V, gamma) @ a), ours
 
 
 def features_of_scikit_learn(stream: Stream) -> Iterator[Comparison]:
@@ -224,29 +207,12 @@ def features_of_scikit_learn(stream: Stream) -> Iterator[Comparison]:
 
 def large_products(complete: bool) -> Iterator[Comparison]:
     """Compare where matrix products gain most: with many features and a large support."""
-    try:
-        from sklearn.metrics.pairwise import rbf_kernel
-    except ImportError:
-        return
     rng = np.random.default_rng(0)
     for budget in (1000, 4000) if complete else (1000,):
         X = rng.normal(size=(2000 + budget, 100))
         model = rb.BSGDClassifier(budget, rb.kernels.RBF(0.01), RemoveOldest())
         model.learn_many(X[:-2000], rng.random(budget) < 0.5)
-        stored, rows = model.support_vectors(), X[-2000:]
-        V = np.array([[vector["features"].get(i, 0.0) for i in range(100)] for vector in stored])
-        a = np.array([vector["coefficients"] for vector in stored])
-        comparison = Comparison("made up, d=100", len(rows))
-        comparison.against(
-            "rbf_kernel(X, V) @ a",
-            lambda V=V, a=a, rows=rows: rbf_kernel(rows, V, 0.01) @ a,  # type: ignore[misc]
-            {f"score, B={budget}": scoring(model, rows)},
-        )
-        narrow = model.clone({"dtype": "float32"})
-        narrow.learn_many(V, a > 0.0)
-        ours = {f"score, B={budget}, float32": scoring(narrow, rows)}
-        comparison.against(FLOAT64, scoring(model, rows), ours)
-        yield comparison
+        yield Comparison("made up, d=100", 2000).against(PRODUCTS, *scorings(model, X[-2000:]))
 
 
 def predict_and_learn(model: Any, examples: Examples) -> Run:
@@ -358,7 +324,6 @@ def comparisons(stream: Stream, complete: bool) -> Iterator[Comparison]:
     """All comparisons on a stream; those with dicts and small batches on waveform alone."""
     yield from learn_and_score(stream, complete)
     yield from features_of_scikit_learn(stream)
-    yield from in_float32(stream)
     if complete and not stream.sparse:
         yield from far_apart(stream)
     if stream.name.startswith("waveform"):

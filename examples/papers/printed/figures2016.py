@@ -7,8 +7,8 @@ from statistics import median
 from typing import Any
 
 import river_budget as rb
+from river_budget.plots.panels import Line, Panel
 
-from ...plots.panels import Line, Panel
 from ..records.records import Cell, Record, by_column, by_setting, curves, last, sweep
 from ..records.tasks import Store, repeated
 from ..records.verdicts import Claim, Finding, claim, percent, share_of

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...plots.costs import TIME, cost_panel
-from ...plots.panels import Line, Panel
-from ..common.tables import Table, as_markdown
+from river_budget.experiments.common.tables import Table, as_markdown
+from river_budget.plots.costs import TIME, cost_panel
+from river_budget.plots.panels import Line, Panel
+
 from .moa import LEARNERS, Comparison
 
 OURS = "AutoKernel"

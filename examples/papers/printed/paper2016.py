@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import river_budget as rb
+from river_budget.experiments.common.stored import dataset
 
-from ..common.stored import dataset, first_at_hand
 from ..records.records import CHOSEN, FITTED, STATED, Cell, Record
 from ..records.tasks import Task, repeated
 from ..records.verdicts import Printed
-from .described import contents, record
+from .described import contents, first_at_hand, record
 
 KNOWN = contents("paper2016.toml")
 KERNEL = rb.kernels.RBF.from_width(8.0)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...plots.panels import Line, Panel
-from ..common.stored import dataset
+from river_budget.experiments.common.stored import dataset
+from river_budget.plots.panels import Line, Panel
+
 from .tasks import Measurement, Store, Task
 from .verdicts import ORDER, Claim, Measured, Printed, verdict
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import river_budget as rb
+from river_budget.plots.panels import Panel
 
-from ...plots.panels import Panel
 from ..records.records import Cell, Record, by_column, by_setting, sweep
 from ..records.tasks import Store, Task
 from ..records.verdicts import Claim, Finding, claim, percent

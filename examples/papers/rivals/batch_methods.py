@@ -28,11 +28,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from ... import datasets
-from ...algorithms.gradient.bsgd import BSGDClassifier
-from ...algorithms.perceptrons.perceptron import KernelPerceptronClassifier
-from ...algorithms.window.sbp import SBPClassifier
-from ...kernels import RBF
+from river_budget import datasets
+from river_budget.algorithms.gradient.bsgd import BSGDClassifier
+from river_budget.algorithms.perceptrons.perceptron import KernelPerceptronClassifier
+from river_budget.algorithms.window.sbp import SBPClassifier
+from river_budget.kernels import RBF
 
 Floats = npt.NDArray[np.float64]
 Array = npt.NDArray[Any]

@@ -1,4 +1,4 @@
-"""`river-budget speed`: the limit, the comparisons and the clean process."""
+"""`river-budget speed`: the comparisons and the clean process."""
 
 from __future__ import annotations
 
@@ -10,38 +10,9 @@ import types
 import numpy as np
 import pytest
 
-import river_budget as rb
-from river_budget.experiments.speed import limits, speed, speed_cases, timing
-from river_budget.experiments.speed.limits import Limit
+from river_budget.experiments.speed import speed, speed_cases, timing
 from river_budget.experiments.speed.speed_cases import STREAMS, missing, streams
 from river_budget.experiments.speed.timing import Comparison, Line
-
-
-@pytest.mark.parametrize(("dense", "zeros"), [(False, 0.3), (True, 0.3), (False, 0.0)])
-@pytest.mark.parametrize("budget", [1, 8, 30, 64, 130])  # groups of eight: 1, 1, 4, 8, 17
-def test_the_limit_computes_the_scores_of_the_model(budget, dense, zeros, monkeypatch):
-    monkeypatch.setattr(limits, "EXAMPLES_PER_CALL", 128)
-    rng = np.random.default_rng(budget)
-    X = rng.normal(size=(300, 6)) * (rng.random((300, 6)) >= zeros)
-    if zeros:
-        X[0] = 0.0
-    model = rb.BSGDClassifier(budget, rb.kernels.RBF(0.5))
-    model.learn_many(X, X[:, 0] * X[:, 1] > X[:, 2])
-    assert len(model.support_vectors()) == budget
-    expected = [model.decision_function_one(dict(enumerate(x))) for x in X.tolist()]
-    limit = Limit(model, X, dense)
-    assert limit.scores() == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    # and in the same room once more
-    assert limit.scores() == pytest.approx(expected, rel=1e-9, abs=1e-12)
-
-
-def test_the_limit_takes_distances_that_leave_nothing():
-    model = rb.BSGDClassifier(8, rb.kernels.RBF(1.0))
-    X = np.array([[0.0], [40.0]])
-    model.learn_many(X, [True, False])
-    far = Limit(model, np.array([[0.0], [1e4]])).scores()
-    assert far[0] == pytest.approx(model.decision_function_one({0: 0.0}))
-    assert far[1] == 0.0
 
 
 def test_a_ratio_is_the_median_over_turns_and_has_a_spread(monkeypatch):
@@ -120,24 +91,18 @@ def test_contests_do_without_what_is_not_installed(monkeypatch):
     stream = STREAMS["waveform"][0](200)
     held = [*speed_cases.comparisons(stream, False), *speed_cases.large_products(False)]
     against = {theirs for one in held for _, theirs in one.pairs}
-    assert against == {
-        "limit",
-        speed_cases.LOGISTIC,
-        speed_cases.SAMPLER,
-        speed_cases.FLOAT64,
-        "one model",
-    }
+    assert against == {speed_cases.LOGISTIC, speed_cases.SAMPLER, "one model"}
 
 
 def test_tables():
-    one = Line("learn", "limit", "waves", 0.5, 0.25, 2.0, 1.9, 2.1)
-    other = Line("learn", "limit", "digits", 12.34, 12.34, 1.0, 1.0, 1.0)
+    one = Line("learn", "scikit-learn", "waves", 0.5, 0.25, 2.0, 1.9, 2.1)
+    other = Line("learn", "scikit-learn", "digits", 12.34, 12.34, 1.0, 1.0, 1.0)
     assert speed.table([one])[1] == [
-        ["learn", "waves", "0.50", "0.25", "2.00", "1.90-2.10", "limit"]
+        ["learn", "waves", "0.50", "0.25", "2.00", "1.90-2.10", "scikit-learn"]
     ]
     assert speed.table_by_data([one, other]) == (
         ["ours", "against", "waves", "digits"],
-        [["learn", "limit", "0.50: 2.00 (1.90-2.10)", "12.3: 1.00 (1.00-1.00)"]],
+        [["learn", "scikit-learn", "0.50: 2.00 (1.90-2.10)", "12.3: 1.00 (1.00-1.00)"]],
     )
 
 

@@ -21,12 +21,12 @@ from river import linear_model, stats
 from river.datasets import synth
 
 import river_budget as rb
-
-from ... import datasets
-from ...model.inputs.batches import Batch
-from ...progress import Progress
-from ..common import stored
-from ..common.tables import Table
+from river_budget import datasets
+from river_budget.experiments.common import stored
+from river_budget.experiments.common.tables import Table
+from river_budget.experiments.race.curve import CLASSIFIERS, REGRESSORS, seeded
+from river_budget.model.inputs.batches import Batch
+from river_budget.progress import Progress
 
 Stream = tuple[Any, Any]
 WIDTHS = (0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -85,14 +85,6 @@ REGRESSION: dict[str, Callable[[], Stream]] = {
 }
 STREAMS = CLASSIFICATION | REGRESSION
 FILES = ("elec2", "housing", "abalone", "cadata")  # datasets whose files may be missing
-CLASSIFIERS, REGRESSORS = (
-    {
-        name.removesuffix(ending): getattr(rb, name)
-        for name in rb.__all__
-        if name.endswith(ending) and not name.startswith("Auto")
-    }
-    for ending in ("Classifier", "Regressor")
-)
 STEP_PARAMETERS = ("learning_rate", "C", "slack")  # varies the first of these that a model has
 
 
@@ -187,11 +179,6 @@ def linear(name: str) -> float:
         predictions.append(model.predict_one(x))
         model.learn_one(x_to_learn, y)
     return stream.quality(np.array(predictions))
-
-
-def seeded(kind: Any, **parameters: Any) -> Any:
-    """A model whose random numbers are the same each time."""
-    return kind(**parameters | ({"seed": 1} if "seed" in kind.parameters() else {}))
 
 
 def settings(kind: Any) -> list[Any]:

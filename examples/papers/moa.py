@@ -25,11 +25,17 @@ from typing import Any
 import numpy as np
 from river import preprocessing
 
-from ..._version import __version__
-from ...progress import Progress
-from ..common.stored import Outcomes
-from . import auto
-from .auto_streams import GENERATED_ROWS, STREAMS, Examples, examples_of
+from river_budget._version import __version__
+from river_budget.experiments.auto import auto
+from river_budget.experiments.auto.auto_streams import (
+    GENERATED_ROWS,
+    STREAMS,
+    Examples,
+    examples_of,
+)
+from river_budget.progress import Progress
+
+from .records.outcomes import Outcomes
 
 BLOCK = 20  # rows between two looks at the clock
 FIRST_STOP, GROWTH = 100, 1.1  # the rows of a curve: the first, and the factor between two
@@ -124,11 +130,9 @@ def start() -> dict[str, str]:
         importlib.import_module("capymoa")
         java = importlib.import_module("jpype").java.lang.System.getProperty("java.version")
     except ImportError as error:
-        raise RuntimeError(
-            f"`auto --moa` needs CapyMOA, which is not installed: {NEEDS}"
-        ) from error
+        raise RuntimeError(f"`moa` needs CapyMOA, which is not installed: {NEEDS}") from error
     except Exception as error:  # CapyMOA and JPype raise different types when Java is missing
-        raise RuntimeError(f"`auto --moa` needs Java, which does not start: {NEEDS}") from error
+        raise RuntimeError(f"`moa` needs Java, which does not start: {NEEDS}") from error
     return {"capymoa": importlib.metadata.version("capymoa"), "java": str(java)}
 
 

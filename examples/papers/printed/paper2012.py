@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 import river_budget as rb
+from river_budget.plots.panels import Line, Panel
 
-from ...plots.panels import Line, Panel
 from ..records.records import Cell, Record, measurements, spread_line
 from ..records.tasks import Store, Task, repeated
 from ..records.verdicts import Finding, Printed, claim, percent

@@ -1,4 +1,4 @@
-"""Measured records as tables, the document of all of them, and the verbs list, table, figure and reproduce.
+"""Measured records as tables, and the document of all of them.
 
 A table shows the printed figures beside ours, with verdicts, times and notes; the document has all tables and
 figures, and what is known about their differences.
@@ -6,22 +6,17 @@ figures, and what is known about their differences.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import pathlib
 from collections.abc import Sequence
 
-from .. import datasets
-from ..plots import figures
-from ..plots.panels import Panel, coinciding
-from ..progress import Progress
-from .common.console import GOOD, SHORT, check_drawing, check_names, draw, print_tables, say_missing
-from .common.stored import at_hand
-from .common.tables import VERDICTS, Table, as_markdown
-from .papers.all_records import all_records
-from .records import verdicts
-from .records.records import NOT_YET, SETTINGS, Record, Row, finals, measurements, rows
-from .records.tasks import Store, measure, ready
+from river_budget.experiments.common.tables import VERDICTS, Table, as_markdown
+from river_budget.plots import figures
+from river_budget.plots.panels import Panel, coinciding
+
+from . import verdicts
+from .records import NOT_YET, SETTINGS, Record, Row, finals, measurements, rows
+from .tasks import Store
 
 # Tables
 
@@ -137,7 +132,7 @@ def remarks(record: Record, found: Sequence[Row], store: Store) -> list[str]:
 
 OPENING = """# Reproduced
 
-Made by `river-budget reproduce`; nothing here is edited by hand. Every figure was measured on the data at hand
+Made by `python examples/papers reproduce`; nothing here is edited by hand. Every figure was measured on the data at hand
 and stands beside the one that the paper prints; every printed cell is here, also where there is no figure of ours,
 and then says why. In all: {counts}. The verdicts are computed by one rule:
 
@@ -241,91 +236,3 @@ def coincidences(panels: Sequence[Panel]) -> str:
         for below, above in coinciding(panel) if panel.y_label != "seconds" else ():
             found.setdefault((below, above), []).append(panel.title)
     return "; ".join(f"{a} and {b} ({', '.join(titles)})" for (a, b), titles in found.items())
-
-
-# The verbs
-
-
-def run_list(options: argparse.Namespace) -> int:
-    """Print the names of tables, figures and datasets."""
-    here = [name for name in datasets.names() if at_hand(name)]
-    records = all_records()
-    missing = {r.name: [name for name in r.datasets() if not at_hand(name)] for r in records}
-    if options.format != "text":
-        lines = [
-            [r.kind, r.name, r.title, "no" if missing[r.name] else "yes", " ".join(missing[r.name])]
-            for r in records
-        ]
-        for name in datasets.names():
-            lines.append(["dataset", name, "", "yes" if name in here else "no", ""])
-        print_tables(options, ((["kind", "name", "title", "at hand", "missing"], lines), ""))
-        return GOOD
-    for record in records:
-        absent = ", ".join(missing[record.name])
-        text = f"  (not at hand: {absent})" if absent else ""
-        print(f"{record.name:15}  {record.title}{text}")
-    print(f"\ndatasets at hand: {', '.join(here)}")
-    print(f"to be downloaded: {', '.join(n for n in datasets.names() if n not in here)}")
-    return GOOD
-
-
-def run_record(options: argparse.Namespace) -> int:
-    """Measure a table or figure and print it."""
-    record, store = narrowed(find(options.name, options.command), options), Store(options.results)
-    if not record.tasks():
-        raise RuntimeError("none of the data is at hand: name it with --data to download it")
-    plot = options.plot or (f"{record.name}.png" if options.command == "figure" else None)
-    check_drawing(plot)
-    tasks = [task for task in record.tasks() if task.key not in store]
-    with Progress(len(tasks), record.name) as progress:
-        measure(tasks, store, 1 if record.alone else options.jobs, progress)
-    found = rows(record, store)
-    shape = wide(record, found) if options.wide else table(record, found, options.times)
-    print_tables(options, (shape, "\n".join(remarks(record, found, store))))
-    if plot and record.panels is not None:
-        draw(plot, list(record.panels(record, store)), record.title, record.columns)
-    return SHORT if any(row.short for row in found) else GOOD
-
-
-def narrowed(record: Record, options: argparse.Namespace) -> Record:
-    """The part of a record on the chosen datasets, or else on the available ones."""
-    names = record.datasets()
-    if options.data is not None:
-        check_names(options.data, names, "dataset of this record")
-        return record.only(options.data, options.repeats)
-    here = record.available(ready)
-    say_missing([name for name in names if name not in here.datasets()])
-    return here.at_most(options.repeats)
-
-
-def find(name: str, kind: str) -> Record:
-    """The table or figure of this name."""
-    records = {record.name: record for record in all_records() if record.kind == kind}
-    check_names([name], list(records), kind)
-    return records[name]
-
-
-def run_reproduce(options: argparse.Namespace) -> int:
-    """Measure all tables and figures and write their document."""
-    records = all_records()
-    if options.only:
-        check_names(options.only, [record.name for record in records], "table or figure")
-        records = [record for record in records if record.name in options.only]
-    store = Store(options.results)
-    parts = [record.available(ready) for record in records]
-    tasks = {task.key: task for part in parts for task in part.tasks() if task.key not in store}
-    with Progress(len(tasks), "reproduce") as progress:
-        for part in parts:
-            measure(part.tasks(), store, 1 if part.alone else options.jobs, progress)
-            # after every record, so that the document shows what is finished
-            write(options.output, parts, store)
-    found = [row for part in parts for row in rows(part, store)]
-    if options.format == "text":
-        print(f"{summary(found)}; see {pathlib.Path(options.output) / 'README.md'}")
-    else:
-        words = counts(found)
-        print_tables(options, ((list(words), [[*map(str, words.values())]]), ""))
-    return SHORT if any(row.short for row in found) else GOOD
-
-
-VERBS = {"list": run_list, "table": run_record, "figure": run_record, "reproduce": run_reproduce}

@@ -1,4 +1,4 @@
-"""Records with the titles and notes of records.toml, and other texts and figures that stand in files beside the code."""
+"""Records with the titles and notes of records.toml, other texts and figures in files, and which datasets are there."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import importlib.resources
 import tomllib
 from collections.abc import Iterable
 from typing import Any
+
+from river_budget.experiments.common.stored import at_hand
 
 from ..records.records import Cell, Panels, Record
 from ..records.verdicts import Claim
@@ -24,3 +26,8 @@ def record(
 ) -> Record:
     """A table, or a figure with its panels and the claims that are checked on it."""
     return Record(name, cells=tuple(cells), panels=panels, claims=claims, **RECORDS[name])
+
+
+def first_at_hand(*names: str) -> str:
+    """The first of these datasets that can be read without a download; where none can, the first."""
+    return next(filter(at_hand, names), names[0])

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from statistics import fmean, variance
 
 import river_budget as rb
+from river_budget.plots.panels import Line, Panel
 
-from ...plots.panels import Line, Panel
 from ..records.records import Cell, Record, by_column, finals, last, measurements, sweep
 from ..records.tasks import Store, Task, repeated
 from ..records.verdicts import Finding, Printed, claim, percent, share_of

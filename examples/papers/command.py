@@ -1,0 +1,180 @@
+"""The command line, `python examples/papers`: parsers of the verbs, and the verbs that need no record.
+
+A verb imports its code when it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+from river_budget.experiments.command.main import run
+from river_budget.experiments.command.options import (
+    Parser,
+    add_formats,
+    add_jobs,
+    add_seed,
+    add_verb,
+    flag,
+    many,
+    option,
+    seconds,
+    whole,
+)
+from river_budget.experiments.common.console import (
+    GOOD,
+    check_drawing,
+    check_names,
+    draw,
+    print_tables,
+)
+
+RESULTS = "river-budget-results"  # the folder of stored measurements
+MOA_RECORD = "moa.jsonl"  # in the folder of results
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a verb, and return its exit code."""
+    return run(parser(), arguments)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all verbs, in the order in which `--help` lists them."""
+    top = Parser("papers", description="Tables and figures of papers, measured again.")
+    verbs = top.add_subparsers(dest="command", required=True)
+    add_list(verbs)
+    for kind in ("table", "figure"):
+        add_record(verbs, kind)
+    for add in (add_reproduce, add_defaults, add_moa):
+        add(verbs)
+    return top
+
+
+def run_on_records(options: argparse.Namespace) -> int:
+    """Run a verb that loads the papers' records and the methods that they compare."""
+    from . import verbs
+
+    verb = "record" if options.command in ("table", "figure") else options.command
+    code: int = getattr(verbs, f"run_{verb}")(options)
+    return code
+
+
+def add_list(verbs: Any) -> None:
+    """Options of `list`."""
+    text = "the tables and figures, and the datasets at hand"
+    add_formats(add_verb(verbs, "list", run_on_records, text))
+
+
+def add_record(verbs: Any, kind: str) -> None:
+    """Options of `table` and `figure`."""
+    verb = add_verb(verbs, kind, run_on_records, f"measure a {kind} of a paper again")
+    verb.add_argument("name", help=f"such as 2016-{kind}-5; see `list`")
+    text = "only these datasets, downloaded if they are not at hand (default: all at hand)"
+    many(verb, "--data", text)
+    text = "at most so many orders of the examples (default: those of the paper)"
+    option(verb, "--repeats", text, whole)
+    shape = verb.add_mutually_exclusive_group()
+    flag(shape, "--times", "print seconds too")
+    flag(shape, "--wide", "print a column for every dataset")
+    text = "draw the curves (default: NAME.png for a figure, no picture for a table)"
+    option(verb, "--plot", text, metavar="PNG")
+    add_jobs(verb)
+    add_formats(verb)
+    add_results(verb)
+
+
+def add_reproduce(verbs: Any) -> None:
+    """Options of `reproduce`."""
+    verb = add_verb(verbs, "reproduce", run_on_records, "everything that the data at hand allows")
+    option(verb, "--output", "the folder for the document and plots", default="reproduced")
+    many(verb, "--only", "only these tables and figures (default: all)")
+    add_formats(verb)
+    add_jobs(verb)
+    add_results(verb)
+
+
+def add_results(verb: Any) -> None:
+    """The option for the folder of measurements."""
+    option(verb, "--results", "the folder where finished runs are kept", default=RESULTS)
+
+
+def add_defaults(verbs: Any) -> None:
+    """Options of `defaults`."""
+    verb = add_verb(verbs, "defaults", run_defaults, "every estimator without settings")
+    many(verb, "--data", "only these streams (default: all at hand)")
+    flag(verb, "--grid", "beside the best of a grid of settings")
+    add_jobs(verb)
+    add_formats(verb)
+
+
+def run_defaults(options: argparse.Namespace) -> int:
+    """Measure `StandardScaler | model()` for every estimator."""
+    from . import defaults
+
+    check_names(options.data or (), list(defaults.STREAMS), "stream")
+    grid, found = f" {defaults.GRID_CAPTION}" if options.grid else "", []
+    for classification in (True, False):
+        header, lines = defaults.table(classification, options.grid, options.data, options.jobs)
+        if len(header) > 1:
+            caption = f"{defaults.CAPTION[classification]}{grid} A star: kept for comparison.\n"
+            found.append(((header, lines), caption))
+    print_tables(options, *found)
+    return GOOD
+
+
+def add_moa(verbs: Any) -> None:
+    """Options of `moa`."""
+    text = "AutoKernel beside MOA's learners"
+    verb = add_verb(verbs, "moa", run_moa, text)
+    verb.epilog = (
+        f"The file {MOA_RECORD} in the results folder keeps each run of MOA by stream, learner, seed and number of "
+        "generated rows. With these runs the same command measures only AutoKernel, and needs neither capymoa nor "
+        "Java. It repeats a stopped run if the limit is larger."
+    )
+    many(verb, "--data", "only these streams (default: all at hand)")
+    many(verb, "--models", "such as SAMkNN (default: all)")
+    option(verb, "--examples", "at most so many of each stream", whole, 3000)
+    text = "the length of generated streams, which also sets the places of their drifts"
+    option(verb, "--rows", text, whole, 10_000)
+    add_seed(verb)
+    option(verb, "--plot", "draw two pictures into one (default: no picture)", metavar="PNG")
+    text = "processor seconds for each learner of MOA and stream; a stopped run is compared on the rows that it saw"
+    option(verb, "--limit", text, seconds, 60.0)
+    add_results(verb)
+    text = "write tables into the measured part of this page, and two pictures beside it (default: no page)"
+    option(verb, "--page", text, metavar="MD")
+    add_formats(verb)
+
+
+def run_moa(options: argparse.Namespace) -> int:
+    """Measure AutoKernel, and MOA's learners where no run is stored."""
+    from river_budget.experiments.auto.auto import chosen_streams
+    from river_budget.experiments.auto.auto_streams import STREAMS
+    from river_budget.experiments.speed.speed import processor
+
+    from . import moa_report as report
+    from .moa import LEARNERS, Match, compare
+
+    check_names(options.models or (), list(LEARNERS), "model")
+    check_drawing(options.plot or options.page)
+    data = chosen_streams(options.data, list(STREAMS))
+    how = {"examples": options.examples, "rows": options.rows, "seed": options.seed}
+    path = pathlib.Path(options.results) / MOA_RECORD
+    match = Match(path, limit=options.limit, machine=processor(), **how)
+    found = compare(match, data, options.models or list(LEARNERS))
+    if not found:
+        raise RuntimeError("none of this can be measured: no stream at hand suits the learners")
+    tables = [(report.rows(found, one), f"{report.CAPTION[one]}\n") for one in (False, True)]
+    tables.append((report.summary(found), ""))
+    print_tables(options, *(table for table in tables if table[0][1]))
+    times, wins = report.time_panels(found), report.wins_panels(found)
+    if options.plot:
+        draw(options.plot, [*times, *wins], report.TITLE)
+    if options.page:
+        folder = pathlib.Path(options.page).parent
+        report.fill(options.page, report.measured(found, match.on(found)))
+        draw(folder / report.TIME_PICTURE, times, report.TITLE)
+        draw(folder / report.WINS_PICTURE, wins, report.TITLE)
+    return GOOD
