@@ -1,18 +1,15 @@
 """How numba compiles the functions of this package: numba's own compiler with less to do for each function.
 
 A pass consists of hundreds of functions, and numba takes each through some thirty steps written in Python.
-These changes make a first call faster, and the last makes the result faster:
+These changes make a first call faster:
 
 - The signature that an operation has for given argument types is looked up once per process, not once per
   function.
-- Items of arrays, ranges, `min`, `max` and others have instructions of our own, fewer than numba's
-  (core/compiling/own_instructions.py); so have calls (`Calls`). References to arrays are not counted (`Context`).
+- References to arrays are not counted (`Context`).
 - Sizes of types and the list of steps are found once per process, and steps run without numba's events.
 - Steps for language constructs that no function of this package contains are left out (`LEFT_OUT`).
 - A function that is inlined is copied as it stands. numba would first inline the calls inside it,
   again for each caller.
-- Loops use the full width of the vector registers (`WIDEST_VECTORS`): merging takes 1.11 instead of 1.31
-  microseconds.
 
 Each change affects only the function being compiled and no other part of the process (the garbage collector,
 numba's locks and their callbacks stay as they are). The names used here are private to numba. Where a version
@@ -23,12 +20,11 @@ core/compiling/jit.py does without this module.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from numba.core import (
-    callconv,
-    cgutils,
     compiler,
     compiler_machinery,
     cpu,
@@ -40,11 +36,8 @@ from numba.core import (
 )
 
 from .linking import LinkableLibrary, Wrapper
-from .own_instructions import OF_RANGES, own_form, without_literals
 
 PACKAGE = __name__.removesuffix("core.compiling.numba_pipeline")
-# LLVM uses 256 bits on some processors that have 512
-WIDEST_VECTORS = '"prefer-vector-width"="512"'
 LEFT_OUT = {
     untyped_passes.WithLifting,
     untyped_passes.InlineClosureLikes,
@@ -68,6 +61,22 @@ TO_BE_INLINED = (  # the steps that a function goes through before it is copied 
 _signatures: dict[Any, dict[Any, Any]] = {}
 
 
+_ARITHMETIC = {
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod),
+    *(operator.iadd, operator.isub, operator.imul, operator.and_, operator.or_, operator.xor),
+    *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),
+    *(operator.lshift, operator.rshift),
+}
+
+
+def _without_literals(operation: Any, args: Any) -> tuple[Any, ...]:
+    """The types of arguments, where literals get their general type if numba tries that first anyway."""
+    kinds = tuple(types.unliteral(kind) for kind in args)
+    numbers = all(isinstance(kind, types.Integer | types.Float) for kind in kinds)
+    wide = operation.typing_key in _ARITHMETIC and numbers
+    return kinds if wide and any(kind in kinds for kind in args) else tuple(args)
+
+
 def _cached_signature(
     known: Any, operation: Any, args: Any, named: Any, resolve: Callable[[], Any]
 ) -> Any:
@@ -76,10 +85,8 @@ def _cached_signature(
     Modifies `known`, and numba's own table of the implementations of the operation, which lowering reads.
     """
     implementations = operation._impl_keys  # by argument types
-    key = operation, without_literals(operation, args), tuple(named.items())
+    key = operation, _without_literals(operation, args), tuple(named.items())
     if key not in known:
-        known[key] = own_form(operation, args)
-    if known[key] is None:
         signature = resolve()
         if signature is None or signature.args not in implementations:
             return signature
@@ -155,39 +162,11 @@ def _size_of(target: Any, kind: Any) -> int:
     return int(kind.get_abi_size(target))
 
 
-class Calls(callconv.CPUCallConv):  # type: ignore[misc]
-    """numba's calls with fewer instructions: a callee writes an exception where its caller would write its own."""
-
-    def call_function(
-        self, builder: Any, callee: Any, resty: Any, argtys: Any, args: Any, attrs: Any = None
-    ) -> Any:
-        if isinstance(resty, types.Optional):  # a code of numba says that there is no result
-            return super().call_function(builder, callee, resty, argtys, args, attrs)
-        result = cgutils.alloca_once(builder, self.get_return_type(resty).pointee)
-        given = self._get_arg_packer(argtys).as_arguments(builder, args)
-        exception = self._get_excinfo_argument(builder.function)
-        code = builder.call(callee, [result, exception, *given], attrs=attrs or ())
-        failed = builder.icmp_signed("!=", code, callconv.RETCODE_OK)
-        # callers look at the code and at is_error only; is_ok = None marks such a status
-        unknown = callconv.Status(*[None] * len(callconv.Status._fields))
-        status = unknown._replace(code=code, is_error=failed)
-        return status, self.context.get_returned_value(builder, resty, builder.load(result))
-
-    def return_status_propagate(self, builder: Any, status: Any) -> None:
-        if status.is_ok is None:
-            builder.ret(status.code)
-        else:
-            super().return_status_propagate(builder, status)
-
-
 class Context(cpu.CPUContext):  # type: ignore[misc]
-    """numba's context for functions of this package: calls with fewer instructions, no reference counting.
+    """numba's context without reference counting, for functions of this package.
 
-    These functions allocate nothing, and their callers keep arrays alive. With counting, a first call and merging
-    would take 6 to 8 % longer.
+    They allocate nothing, and their callers keep arrays alive. With counting, a first call takes a sixth longer.
     """
-
-    call_conv = property(Calls)
 
     def __init__(self, given: Any):
         # not by numba's constructor: a context is copied with all that it knows, as `subtarget` does
@@ -205,16 +184,9 @@ class Context(cpu.CPUContext):  # type: ignore[misc]
             return self.get_constant_null(types.voidptr)
         return super().add_dynamic_addr(builder, address, info)
 
-    # a pair is what iteration gives; numba writes it to memory to read a part of it
-    def pair_first(self, builder: Any, value: Any, kind: Any) -> Any:
-        return builder.extract_value(value, 0)
-
-    def pair_second(self, builder: Any, value: Any, kind: Any) -> Any:
-        return builder.extract_value(value, 1)
-
 
 class Lower(lowering.Lower):  # type: ignore[misc]
-    """numba's translation to LLVM, with cached signatures and sizes, and with the widest vectors preferred."""
+    """numba's translation to LLVM, with cached signatures and sizes."""
 
     def __init__(self, *given: Any, **named: Any):
         super().__init__(*given, **named)
@@ -229,19 +201,6 @@ class Lower(lowering.Lower):  # type: ignore[misc]
             self.context = Context(context)
         super().lower()
         self.context = context  # for the wrapper that Python calls
-
-    def lower_expr(self, resty: Any, expr: Any) -> Any:
-        """Translate an expression; iteration over a range with our instructions, which take no step of 0."""
-        if expr.op in OF_RANGES and isinstance(self.context, Context):
-            kind, generate = OF_RANGES[expr.op]
-            if self.typeof(expr.value.name) == kind:
-                return generate(self.context, self.builder, resty, self.loadvar(expr.value.name))
-        return super().lower_expr(resty, expr)
-
-    def setup_function(self, described: Any) -> None:
-        super().setup_function(described)
-        # set.add: llvmlite's own `add` refuses attributes that it does not know, such as this one
-        set.add(self.function.attributes, WIDEST_VECTORS)
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)

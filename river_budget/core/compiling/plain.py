@@ -6,9 +6,8 @@ private parts, and users can work until it is fixed.
 
 It switches off:
 
-- our own compilation steps, wide vectors among them (core/compiling/numba_pipeline.py), our own instructions
-  (core/compiling/own_instructions.py), and functions that are compiled only inside their callers
-  (core/compiling/linking.py): a first use takes several times as long;
+- our own compilation steps (core/compiling/numba_pipeline.py), and functions that are compiled only inside
+  their callers (core/compiling/linking.py): a first use takes several times as long;
 - the cache of compiled functions on disk: every process compiles anew. numba's own cache looks only at the
   file that holds a function, and a caller would keep an old copy of a function that was edited in another
   file;

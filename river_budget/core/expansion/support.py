@@ -6,9 +6,10 @@ where the vector itself is stored. The slots in use are 0 .. head.count - 1.
 
 from __future__ import annotations
 
+import math
+
 from ..block.limits import padded_count, within
 from ..compiling.jit import REORDERED, compiled
-from ..simd.argmin import oldest_of, oldest_of_least
 from ..vectors.stored import forget_vector, has_room_for, move_vector, write_vector
 from .kernel_rows import self_kernel
 
@@ -171,7 +172,11 @@ def rescale(model, factor):
 @compiled
 def oldest(model):
     """The vector with the smallest arrival number."""
-    return oldest_of(model.arrivals, model.head.count)
+    arrivals, found = model.arrivals, 0
+    for j in range(1, model.head.count):
+        if arrivals[j] < arrivals[found]:
+            found = j
+    return found
 
 
 @compiled(fastmath=REORDERED)
@@ -210,7 +215,14 @@ def lightest(model, weights):
     return oldest_of_lightest(model, weights)
 
 
-@compiled(always_inlined=True)
+@compiled
 def oldest_of_lightest(model, weights):
-    """The oldest of the vectors with the least weight up to rounding. All weights must be >= 0."""
-    return oldest_of_least(weights, model.head.count, TIE, model.arrivals)
+    """The oldest of the vectors with the least weight up to rounding. All weights must be >= 0; ignores NaN."""
+    arrivals, n, least, found = model.arrivals, model.head.count, math.inf, -1
+    for j in range(n):
+        if weights[j] < least:
+            least = weights[j]
+    for j in range(n):
+        if weights[j] <= TIE * least and (found < 0 or arrivals[j] < arrivals[found]):
+            found = j
+    return max(found, 0)  # where all are NaN

@@ -125,13 +125,19 @@ def test_what_is_remembered_of_an_operation_is_for_its_types():
         assert sums_of(numbers, others) == 0.75 + others.sum() + 0.5 * others.sum()
 
 
-def test_loops_are_as_wide_as_the_registers():
-    plain = numba.njit(lambda x: x + 1.0)
-    ours = numba.njit(lambda x: x + 1.0, pipeline_class=numba_pipeline.Compiler)
-    for function, expected in ((plain, False), (ours, True)):
-        assert function(1.0) == 2.0
-        (code,) = function.inspect_llvm().values()
-        assert ("prefer-vector-width" in code) == expected
+@compiled(called_from_python=True)
+def of_a_user(matrix):
+    """Rows that outlive the loop."""
+    total, row = 0.0, matrix[0]
+    for i in range(matrix.shape[0]):
+        row = matrix[i]
+        total += row[0]
+    return total, row
+
+
+def test_functions_of_users_count_references():
+    total, row = of_a_user(np.arange(6.0).reshape(3, 2) + 0.0)
+    assert (total, row.tolist()) == (6.0, [4.0, 5.0])
 
 
 def test_steps_are_left_out_of_functions_of_the_package_only():

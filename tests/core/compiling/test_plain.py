@@ -14,7 +14,7 @@ from river_budget.core.compiling.plain import VARIABLE
 
 PACKAGE = ROOT / "river_budget"
 # The files of core that need private parts
-PRIVATE = {"numba_pipeline", "own_instructions", "linking", "cache"}
+PRIVATE = {"numba_pipeline", "linking", "cache"}
 
 FEW = ["FOGD"]  # each is compiled anew; this one takes 6 seconds, those with vectors 10 to 20
 ALL = [*TABLE, "KernelOneClassSVM"]
