@@ -22,7 +22,7 @@ from ..core.block import blocks
 from ..model.expansions.expansion import AveragingExpansion, BudgetModel
 from ..model.inputs.targets import Labels, plain
 from ..nested import last_step
-from ..saving import container
+from ..saving import files
 from .expansions import expansion, waves
 from .graph import Columns, Graph, Tensor, not_exported
 from .transformers import features_of, present, texts_of, transformed
@@ -264,7 +264,7 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
         kinds = ["STRING" if name in words else "DOUBLE" for name in names]
         inputs = [(text, kind, 1) for text, kind in zip(texts, kinds, strict=True)]
     made = graph.model(inputs, properties)
-    container.write(path, [made.SerializeToString()])
+    files.write(path, [made.SerializeToString()])
 
 
 def columns_in(graph: Graph, model: Any, names: list[Any], matrix: bool) -> Columns:

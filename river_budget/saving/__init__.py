@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from . import container, nodes
+from . import container, files, nodes
 from .container import Source
 from .errors import SavedModelError
 from .nodes import register
@@ -20,8 +20,9 @@ def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -
     """Write a model to a file.
 
     The file appears in one step: `save` writes a temporary file in the same folder, forces it to the disk, and
-    renames it. If `save` is interrupted, the old file stays. A model that `load` could not read raises
-    `SavedModelError`, and no file is written.
+    renames it. If `save` is interrupted, the old file stays; a process that is killed may leave the temporary file
+    (`.river_budget-*.tmp`). A model that `load` could not read raises `SavedModelError`, and no file is written;
+    a folder, a pipe or a device is never replaced by a file.
 
     Not for models of other packages: unknown classes raise an error (`rb.saving.register` makes them known).
 
@@ -68,7 +69,7 @@ def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -
     except SavedModelError as error:
         raise SavedModelError(f"the model cannot be saved, it would not load: {error}") from None
     parts = container.content(node, arrays)
-    container.write(path, parts)
+    files.write(path, parts)
 
 
 def load(
@@ -116,7 +117,7 @@ def load(
     [^1]: The guide, [saving and serving](guide/saving.md).
 
     """
-    return opened(container.read(path, max_bytes), path, predict_only, max_bytes)
+    return opened(files.read(path, max_bytes), path, predict_only, max_bytes)
 
 
 def opened(

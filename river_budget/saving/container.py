@@ -13,16 +13,9 @@ A version of the package reads every format up to the one it writes.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
 import math
-import os
-import pathlib
-import secrets
-import stat
-import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -34,9 +27,6 @@ MAGIC = b"RBUDGET\n"
 FORMAT = 1
 ENVELOPE = Envelope(MAGIC, FORMAT, "is no model saved by river_budget")
 DTYPES = ("<f8", "<i8")
-DRAFT_PREFIX = ".river_budget-"  # the prefix of names of temporary files
-READERS_BLOCK = os.name == "nt"  # Windows does not replace a file that somebody reads
-LONGEST_WAIT = 2.0  # seconds to wait for readers of the old file
 FIXED_BYTES = 48  # bytes before the header
 # Parsed JSON may take so many times the memory of its text: "[]," becomes 64 bytes
 JSON_EXPANSION = 32
@@ -69,156 +59,7 @@ def signed(parts: list[Any]) -> list[Any]:
     return [MAGIC, digest.digest(), *parts]
 
 
-def write(path: str | os.PathLike[str], parts: list[Any]) -> None:
-    """Write a file atomically: at every moment the path names the old file or the complete new one.
-
-    Follows symbolic links, and keeps the permissions of the old file.
-    """
-    place = pathlib.Path(os.path.realpath(path))
-    nameless = _unnamed_file(place.parent)
-    if nameless is None:
-        draft = place.parent / f"{DRAFT_PREFIX}{secrets.token_hex(8)}.tmp"
-        with _removed_on_failure(draft):
-            with open(draft, "xb") as file:
-                _write_content(file, parts, place)
-            _replace(draft, place)
-    else:
-        with nameless as file:
-            _write_content(file, parts, place)
-            draft = _named(file, place)
-            with _removed_on_failure(draft):
-                _replace(draft, place)
-    _sync(place.parent)
-
-
-def _replace(draft: pathlib.Path, place: pathlib.Path) -> None:
-    """Rename a draft to its place. Windows refuses while somebody reads the old file: wait for the reader."""
-    end = time.monotonic() + LONGEST_WAIT
-    while True:
-        try:
-            return os.replace(draft, place)
-        except PermissionError:
-            if not READERS_BLOCK or time.monotonic() > end:
-                raise
-        time.sleep(0.01)
-
-
-def _unnamed_file(folder: pathlib.Path) -> Any:
-    """A new file without a name in this folder: if the process is killed, the system removes it.
-
-    None on systems without such files.
-    """
-    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):  # not all file systems support it
-            return open(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666), "wb")
-    return None
-
-
-def _write_content(file: Any, parts: list[Any], place: pathlib.Path) -> None:
-    """Write the content to the disk, with the permissions of the file that it will replace."""
-    file.writelines(parts)
-    file.flush()
-    if os.chmod in os.supports_fd:  # on other systems, as Windows, the folder has permissions
-        with contextlib.suppress(FileNotFoundError):
-            os.chmod(file.fileno(), stat.S_IMODE(os.stat(place).st_mode))
-    os.fsync(file.fileno())
-
-
-@contextlib.contextmanager
-def _removed_on_failure(draft: pathlib.Path) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
-        raise
-
-
-def _named(file: Any, place: pathlib.Path) -> pathlib.Path:
-    """Give a completely written file a temporary name, so that it can be renamed to its final path.
-
-    A process killed before the renaming leaves this file. The system releases the lock of a killed process, so
-    the next process that saves there sees that the file is stale.
-    """
-    stem = hashlib.sha256(os.fsencode(place.name)).hexdigest()[:16]
-    with contextlib.suppress(OSError):  # without file locks, a draft of a killed process may remain
-        _lock(file)
-    number = 0
-    while True:
-        draft = place.parent / f"{DRAFT_PREFIX}{stem}-{number}.tmp"
-        if _linked(file, draft) or (_remove_stale(draft) and _linked(file, draft)):
-            return draft
-        number += 1  # a process that is still saving has this name
-
-
-def _linked(file: Any, draft: pathlib.Path) -> bool:
-    """Link the file to a name; False if the name is taken.
-
-    (With src_dir_fd, whatever its value, Python follows the link in /proc to the file itself.)
-    """
-    with contextlib.suppress(FileExistsError):
-        os.link(f"/proc/self/fd/{file.fileno()}", draft, src_dir_fd=file.fileno())
-        return True
-    return False
-
-
-def _lock(file: Any) -> None:
-    """Lock a file; raise OSError if another process, or another file object, has locked it."""
-    import fcntl  # imported here: only systems with unnamed files have it for sure
-
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _remove_stale(draft: pathlib.Path) -> bool:
-    """Remove a draft that a killed process left; returns whether the name is free now."""
-    try:
-        with open(draft, "rb") as left:
-            _lock(left)
-            if os.path.samestat(
-                os.fstat(left.fileno()), os.stat(draft)
-            ):  # the locked file still has this name
-                os.unlink(draft)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True
-
-
-def _sync(folder: pathlib.Path) -> None:
-    """Write the folder to the disk too, if the system can, so that the renaming survives a crash."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 # reading
-
-
-def read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
-    """The bytes of a file, which may have at most `max_bytes`.
-
-    Opens the file and then measures it: by its path, one file could be measured and another one read that was
-    renamed to this path in between.
-    """
-    if os.path.isdir(path):
-        raise IsADirectoryError(f"{path} is a folder")
-
-    def without_blocking(path: str, flags: int) -> int:  # opening a pipe would wait for a writer
-        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-    with open(path, "rb", opener=without_blocking) as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):  # reading a pipe or a device might never end
-            raise SavedModelError(f"{path} is no regular file")
-        if status.st_size > max_bytes:
-            raise SavedModelError(
-                f"{path} has {status.st_size} bytes, more than max_bytes={max_bytes}"
-            )
-        return file.read(status.st_size)
 
 
 def parsed(data: bytes, path: Any, max_bytes: int) -> tuple[dict[str, Any], list[Any]]:

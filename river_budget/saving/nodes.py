@@ -10,6 +10,7 @@ Models that only predict have "predict_only": true.
 from __future__ import annotations
 
 import functools
+import json
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -96,6 +97,34 @@ def _step_name(name: Any) -> str:
             f"the step {name!r} of a pipeline cannot be saved: its name is no text"
         )
     return name
+
+
+SETTINGS = ("class", "parameters", "rate", "intercept_rate", "predict_only")
+
+
+def settings(node: Any) -> str:
+    """What models have in common that were cloned from one: classes, parameters and steps, as text.
+
+    (Text, as in Python 1 equals True, and as parameters they may differ.)
+    """
+    return json.dumps(_settings(node), sort_keys=True)
+
+
+def _settings(node: Any) -> Any:
+    if not isinstance(node, dict):
+        return None
+    found = {name: node[name] for name in SETTINGS if name in node}
+    if isinstance(node.get("steps"), list):
+        found["steps"] = [
+            [name, _settings(step)] for name, step in rivers.rows_of(node["steps"], 2)
+        ]
+    for name in ("regressor", "classifier"):
+        if name in node:
+            found[name] = _settings(node[name])
+    for _, one in node.get("classifiers", []):
+        if _settings(one) != found["classifier"]:
+            raise damaged("a OneVsRestClassifier has classifiers of several kinds")
+    return found
 
 
 # from the file

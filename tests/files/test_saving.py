@@ -15,7 +15,6 @@ import pickle
 import random
 import signal
 import stat
-import sys
 import tempfile
 
 import numpy as np
@@ -66,7 +65,7 @@ import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project
-from river_budget.saving import container, opened
+from river_budget.saving import container, files, opened
 
 
 @pytest.fixture
@@ -858,13 +857,8 @@ def test_a_file_keeps_its_permissions(path, tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def without_proc(patch):
-    is_folder = os.path.isdir
-    patch.setattr(os.path, "isdir", lambda path: path != "/proc/self/fd" and is_folder(path))
-
-
-def as_on_windows(patch):
-    """An open file has no mode that could change, a folder cannot be opened, and there are no file locks."""
+def test_where_an_open_file_has_no_mode_and_a_folder_cannot_be_opened(path, monkeypatch):
+    """As on Windows."""
     opening = os.open
 
     def only_files(path, *how, **named):
@@ -872,25 +866,9 @@ def as_on_windows(patch):
             raise PermissionError(errno.EACCES, "Permission denied", path)
         return opening(path, *how, **named)
 
-    for name in ("O_TMPFILE", "O_NONBLOCK"):
-        patch.delattr(os, name, raising=False)
-    patch.setattr(os, "open", only_files)
-    patch.setattr(os, "chmod", None)  # not in os.supports_fd
-    patch.setitem(sys.modules, "fcntl", None)
-
-
-@pytest.mark.parametrize(
-    "system",
-    [
-        lambda patch: patch.delattr(os, "O_TMPFILE", raising=False),
-        without_proc,
-        as_on_windows,
-    ],
-    ids=["macOS", "no /proc", "Windows"],
-)
-def test_where_a_file_must_have_a_name_from_the_start_it_has_one(system, path, monkeypatch):
-    """As on file systems of networks, too."""
-    system(monkeypatch)
+    monkeypatch.delattr(os, "O_NONBLOCK", raising=False)
+    monkeypatch.setattr(os, "open", only_files)
+    monkeypatch.setattr(os, "chmod", None)  # not in os.supports_fd
     for budget in (7, 8):
         rb.save(rb.BSGDClassifier(budget), path)
     assert rb.load(path).budget == 8
@@ -909,8 +887,8 @@ def test_where_readers_keep_a_file_from_being_replaced_a_saver_waits(patience, p
 
     rb.save(rb.BSGDClassifier(7), path)
     monkeypatch.setattr(os, "replace", replace)
-    monkeypatch.setattr(container, "READERS_BLOCK", True)
-    monkeypatch.setattr(container, "LONGEST_WAIT", patience)
+    monkeypatch.setattr(files, "READERS_BLOCK", True)
+    monkeypatch.setattr(files, "LONGEST_WAIT", patience)
     with contextlib.nullcontext() if patience else pytest.raises(PermissionError, match="in use"):
         rb.save(rb.BSGDClassifier(8), path)
     assert rb.load(path).budget == (8 if patience else 7)
@@ -918,8 +896,7 @@ def test_where_readers_keep_a_file_from_being_replaced_a_saver_waits(patience, p
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("named", [False, True])
-def test_a_full_disk_leaves_the_old_file(path, named):
+def test_a_full_disk_leaves_the_old_file(path):
     """A process whose files may not grow: EFBIG in place of ENOSPC, in the middle of writing."""
     import resource
 
@@ -932,8 +909,6 @@ def test_a_full_disk_leaves_the_old_file(path, named):
         try:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-            if named:
-                del os.O_TMPFILE
             with pytest.raises(OSError, match="large"):
                 rb.save(learned(rb.BSGDClassifier(90), 90), path)
             status = 0
@@ -944,28 +919,6 @@ def test_a_full_disk_leaves_the_old_file(path, named):
     assert list(path.parent.iterdir()) == [path]
 
 
-@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="needs files without a name")
-def test_what_a_killed_saver_leaves_is_removed_by_the_next(path):
-    """Killed in the moment in which the draft has a name. That of a saver who lives stays."""
-    rb.save(rb.BSGDClassifier(7), path)
-    child = os.fork()
-    if child == 0:
-        os.replace = lambda *names: os.kill(os.getpid(), signal.SIGKILL)
-        rb.save(rb.BSGDClassifier(8), path)
-    os.waitpid(child, 0)
-    assert rb.load(path).budget == 7
-    (draft,) = set(path.parent.iterdir()) - {path}
-    assert rb.load(draft).budget == 8
-    with open(draft, "rb") as alive:
-        container._lock(alive)
-        rb.save(rb.BSGDClassifier(9), path)
-        assert set(path.parent.iterdir()) == {path, draft}
-    rb.save(rb.BSGDClassifier(10), path)
-    assert rb.load(path).budget == 10
-    assert list(path.parent.iterdir()) == [path]
-
-
-@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="needs files without a name")
 def test_a_saver_between_two_steps_of_another_leaves_its_draft_alone(path, monkeypatch):
     rename = os.replace
 

@@ -19,6 +19,18 @@ def output_of(*arguments, **variables):
     return done.stdout
 
 
+def ended(code, *arguments, limit=300, **variables):
+    """(exit code, what was printed, errors) of a program in Python, in a process of its own.
+
+    A signal is a negative exit code. Fails if it runs for longer than `limit` seconds.
+    """
+    command = [sys.executable, "-W", "ignore", "-c", code, *map(str, arguments)]
+    done = subprocess.run(
+        command, env=os.environ | variables, capture_output=True, text=True, timeout=limit
+    )
+    return done.returncode, done.stdout, done.stderr[-3000:]
+
+
 def in_threads(*works):
     """Run functions at the same time; returns when all have ended."""
     threads = [threading.Thread(target=work) for work in works]

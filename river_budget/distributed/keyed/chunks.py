@@ -23,6 +23,7 @@ from ...model.inputs.targets import Targets, array_of, weights
 from ...parameters import number
 
 PIECE = 8192  # rows
+DEEPEST = 20  # the depth up to which tuples in a key may be nested
 MANY = 2**16  # keys whose bytes and shards are remembered for later chunks
 
 
@@ -212,7 +213,7 @@ LENGTH = struct.Struct("<I")
 REAL = struct.Struct("<d")
 
 
-def packed(key: Any) -> bytes:
+def packed(key: Any, depth: int = 0) -> bytes:
     """The bytes of a key: a letter for its kind, then its content."""
     if isinstance(key, np.generic):
         key = key.item()
@@ -224,15 +225,15 @@ def packed(key: Any) -> bytes:
         return b"i%d" % int(key) if key.is_integer() else b"f" + REAL.pack(key)
     if type(key) is bytes:
         return b"b" + key
-    if type(key) is tuple:
-        parts = [packed(part) for part in key]
+    if type(key) is tuple and depth < DEEPEST:
+        parts = [packed(part, depth + 1) for part in key]
         return b"t" + b"".join(LENGTH.pack(len(part)) + part for part in parts)
     raise ValueError(
         f"a key must be text, bytes, a number or a tuple of these, and must not be missing: not {key!r}"
     )
 
 
-def unpacked(data: bytes) -> Any:
+def unpacked(data: bytes, depth: int = 0) -> Any:
     """The key of these bytes."""
     kind, content = data[:1], data[1:]
     if kind == b"s":
@@ -243,8 +244,8 @@ def unpacked(data: bytes) -> Any:
         return REAL.unpack(content)[0]
     if kind == b"b":
         return content
-    if kind == b"t":
-        return tuple(map(unpacked, _parts(content)))
+    if kind == b"t" and depth < DEEPEST:
+        return tuple(unpacked(part, depth + 1) for part in _parts(content))
     raise ValueError(f"{data[:20]!r} is no key")
 
 

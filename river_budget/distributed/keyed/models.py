@@ -11,9 +11,9 @@ from river import base
 
 from ...parameters import optional, whole
 from ...saving import SavedModelError
-from .chunks import Chunk, packed, shard_of, unpacked
+from .chunks import Chunk, packed, shard_of
 from .coordinator import Coordinator, Sent
-from .storage import Folder, Form, Reader, deserialised, form_of, serialised, write
+from .storage import Folder, Form, Reader, States, form_of, key_of, model_of, write
 
 __all__ = ["KeyedModels"]
 
@@ -101,6 +101,21 @@ class KeyedModels:
         max_keys: int | None = None,
         backend: str = "ray",
     ):
+        options = (checkpoint, checkpoint_every, max_keys, backend)
+        self._begin(model, None, key, shards, *options)
+
+    def _begin(
+        self,
+        model: Any,
+        form: Form | None,
+        key: Any,
+        shards: int,
+        checkpoint: str | os.PathLike[str] | None,
+        checkpoint_every: int,
+        max_keys: int | None,
+        backend: str,
+    ) -> None:
+        """Start the workers. `form` is that of the states in a file; None: the model decides."""
         if not isinstance(model, base.Estimator):
             raise ValueError(f"model must be a River model, not {model!r}")
         if not isinstance(key, (str, int)):
@@ -112,7 +127,8 @@ class KeyedModels:
             raise ValueError("max_keys needs checkpoint: a folder for the models that wait")
         self.key, self.shards = key, shards
         self._template: Any = model.clone()
-        self._form = form_of(self._template)
+        self._form = form_of(self._template) if form is None else form
+        self._states = States(self._template, self._form)
         self._coordinator = Coordinator(
             self._template,
             self._form,
@@ -235,11 +251,11 @@ class KeyedModels:
         (state,) = self._shards.ask(shard_of(name, self.shards), "states_of", [name])
         if state is None:
             raise KeyError(f"no row of the key {key!r} has been learned")
-        return deserialised(state, self._form)
+        return self._states.model(state)
 
     def keys(self) -> list[Any]:
         """All keys, in an order that does not depend on the stream."""
-        return [unpacked(name) for name, _ in self._shards.names()]
+        return [key_of(name) for name, _ in self._shards.names()]
 
     def __len__(self) -> int:
         """How many keys there are."""
@@ -264,7 +280,7 @@ class KeyedModels:
         """
         self.flush()
         about = {"form": self._form.value, "key": self.key, "rows": self.rows_done}
-        write(path, about, serialised(self._template, self._form), self._shards.models())
+        write(path, about, self._states.of(self._template), self._shards.models())
 
     @classmethod
     def load(
@@ -294,9 +310,9 @@ class KeyedModels:
         form = Form(file.about["form"])
         if form == Form.PICKLED and not allow_pickle:
             raise SavedModelError(f"{path} holds pickled models: it is read with allow_pickle=True")
-        template = deserialised(file.template, form)
-        key, options = file.about["key"], (checkpoint_every, max_keys, backend)
-        models = cls(template, key, shards, checkpoint, *options)
+        options = (checkpoint, checkpoint_every, max_keys, backend)
+        models = cls.__new__(cls)
+        models._begin(model_of(file.template, form), form, file.about["key"], shards, *options)
         try:
             models._adopt(file)
         except BaseException:

@@ -8,7 +8,7 @@ from typing import Any
 from ...model.estimators.checks import is_bare, memory_of
 from .chunks import ShardRows
 from .learners import Learner, OurLearner
-from .storage import Form, ShardDatabase, deserialised, serialised
+from .storage import Form, ShardDatabase, States
 
 
 class Shard:
@@ -22,7 +22,7 @@ class Shard:
         checkpoint: int,
         capacity: int | None,
     ):
-        self.form, self.capacity = form, capacity
+        self.states, self.capacity = States(template, form), capacity
         self.learner: Any = (OurLearner if is_bare(template) else Learner)(template)
         self.models: dict[bytes, Any] = {}  # in the order of their last use
         self.changed: set[bytes] = set()  # keys whose models have changed and are not written yet
@@ -56,7 +56,7 @@ class Shard:
         if model is None and self.database is not None:
             state = self.database.state(key)
             if state is not None:
-                model = deserialised(state, self.form)
+                model = self.states.model(state)
                 self.learner.share(model)
         return model
 
@@ -78,7 +78,7 @@ class Shard:
 
     def _write(self, key: bytes, model: Any) -> None:
         assert self.database is not None
-        self.database.write(key, serialised(model, self.form))
+        self.database.write(key, self.states.of(model))
 
     def seal(self, checkpoint: int, complete: int) -> None:
         """Write all models that have changed since the last checkpoint. `complete` is an earlier checkpoint that
@@ -113,13 +113,13 @@ class Shard:
 
     def _state_of(self, key: bytes) -> bytes | None:
         if key in self.models:
-            return serialised(self.models[key], self.form)
+            return self.states.of(self.models[key])
         return None if self.database is None else self.database.state(key)
 
     def adopt(self, pairs: list[tuple[bytes, bytes]]) -> None:
         """Take models from a file."""
         for key, state in pairs:
-            model = deserialised(state, self.form)
+            model = self.states.model(state)
             self.learner.share(model)
             self._keep(key, model)
 

@@ -23,6 +23,7 @@ the models were spread over shards.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import hashlib
 import itertools
@@ -30,17 +31,21 @@ import json
 import os
 import pathlib
 import pickle
+import reprlib
 import sqlite3
+import struct
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...saving import SavedModelError, container, nodes, opened
+from ...saving import LARGEST_FILE, SavedModelError, container, files, nodes
 from ...saving.envelope import Envelope, as_length, length_of
+from .chunks import packed, unpacked
 
 NOTE = "keyed_models.json"
 FORMAT = 1  # version of the note
 
-TABLE = "CREATE TABLE IF NOT EXISTS models (key BLOB, checkpoint INTEGER, state BLOB, UNIQUE (key, checkpoint))"
+TABLE = "CREATE TABLE models (key BLOB, checkpoint INTEGER, state BLOB, UNIQUE (key, checkpoint))"
+SCHEMA = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
 LATEST = "SELECT state FROM models WHERE key = ? ORDER BY checkpoint DESC LIMIT 1"
 WRITE = "INSERT OR REPLACE INTO models VALUES (?, ?, ?)"
 OUTDATED = """DELETE FROM models WHERE key = ?1 AND checkpoint <
@@ -64,7 +69,7 @@ class Form(enum.StrEnum):
 
 
 def form_of(template: Any) -> Form:
-    """The form of the clones of a model."""
+    """The form for the clones of a model that somebody gives, not for one from a file, which names its form."""
     try:
         nodes.encoded(template.clone(), [])
     except SavedModelError:
@@ -72,18 +77,49 @@ def form_of(template: Any) -> Form:
     return Form.SAVED
 
 
-def serialised(model: Any, form: Form) -> bytes:
-    """The bytes of a model."""
-    if form == Form.PICKLED:
-        return pickle.dumps(model, protocol=5)
-    arrays: list[Any] = []
-    node = nodes.encoded(model, arrays)
-    return b"".join(container.content(node, arrays))
+def model_of(data: bytes, form: Form, settings: str | None = None) -> Any:
+    """The model of these bytes, which continues to learn as it would have. Pickled ones can execute any code.
+
+    It must have these settings, if any: compiled code takes for granted that the models of a shard are clones.
+    """
+    if form is Form.PICKLED:
+        return pickle.loads(data)
+    node, arrays = container.parsed(data, "the state of a model", LARGEST_FILE)
+    model = nodes.decoded(node, container.Source(arrays, False, LARGEST_FILE))
+    if settings is not None and nodes.settings(node) != settings:
+        raise SavedModelError("the state of a model has another class or other parameters")
+    return model
 
 
-def deserialised(data: bytes, form: Form) -> Any:
-    """The model of these bytes, which continues to learn as it would have."""
-    return pickle.loads(data) if form == Form.PICKLED else opened(data, "the state of a model")
+class States:
+    """The clones of one model as bytes, and back."""
+
+    def __init__(self, template: Any, form: Form):
+        self.form = form
+        self.settings = (
+            None if form is Form.PICKLED else nodes.settings(nodes.encoded(template, []))
+        )
+
+    def of(self, model: Any) -> bytes:
+        """The bytes of a model."""
+        if self.form is Form.PICKLED:
+            return pickle.dumps(model, protocol=5)
+        arrays: list[Any] = []
+        node = nodes.encoded(model, arrays)
+        return b"".join(container.content(node, arrays))
+
+    def model(self, state: bytes) -> Any:
+        """The model of these bytes."""
+        return model_of(state, self.form, self.settings)
+
+
+def key_of(name: Any) -> Any:
+    """The key of these bytes, which must be the ones that the key has."""
+    with contextlib.suppress(ValueError, TypeError, struct.error):
+        key = unpacked(name)
+        if packed(key) == name:
+            return key
+    raise SavedModelError(f"{reprlib.repr(name)} is no key of a model")
 
 
 # the folder
@@ -125,7 +161,7 @@ class Folder:
     def complete(self, checkpoint: int, rows: int) -> None:
         """Note that all shards have written this checkpoint, which contains so many rows."""
         content = {"format": FORMAT, "checkpoint": checkpoint, "rows": rows} | self.made_for
-        container.write(self.path / NOTE, [json.dumps(content, indent=1).encode()])
+        files.write(self.path / NOTE, [json.dumps(content, indent=1).encode()])
         self.checkpoint, self.rows = checkpoint, rows
 
 
@@ -145,7 +181,11 @@ class ShardDatabase:
             self.connection.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             raise RuntimeError(f"{path} is in use by another KeyedModels ({error})") from None
-        self.connection.execute(TABLE)
+        found = [text for (text,) in self.connection.execute(SCHEMA)]
+        if not found:
+            self.connection.execute(TABLE)
+        elif found != [TABLE]:  # triggers and views would run as part of what is asked here
+            raise SavedModelError(f"{path} is no database of models")
         self.connection.execute("DELETE FROM models WHERE checkpoint > ?", (checkpoint,))
         self._commit()
 
@@ -156,6 +196,8 @@ class ShardDatabase:
     def state(self, key: bytes) -> bytes | None:
         """The latest state of a key."""
         row = self.connection.execute(LATEST, (key,)).fetchone()
+        if row is not None and type(row[0]) is not bytes:
+            raise SavedModelError("a state in a checkpoint is no model")
         return None if row is None else row[0]
 
     def write(self, key: bytes, state: bytes) -> None:
@@ -170,7 +212,10 @@ class ShardDatabase:
 
     def keys(self) -> set[bytes]:
         """All keys that have a state."""
-        return {key for (key,) in self.connection.execute("SELECT DISTINCT key FROM models")}
+        found = {key for (key,) in self.connection.execute("SELECT DISTINCT key FROM models")}
+        for key in found:
+            key_of(key)
+        return found
 
     def close(self) -> None:
         """Close the database. Writes since the last checkpoint are undone."""
@@ -186,7 +231,7 @@ def write(
     template: bytes,
     models: Iterable[tuple[bytes, bytes]],
 ) -> None:
-    """Write a file in one step (as saving/container.py does)."""
+    """Write a file in one step (as saving/files.py does)."""
 
     def content() -> Iterator[bytes]:
         digest = hashlib.sha256(ENVELOPE.magic)
@@ -198,7 +243,7 @@ def write(
                 yield piece
         yield digest.digest()
 
-    container.write(path, content())  # type: ignore[arg-type]
+    files.write(path, content())
 
 
 class Reader:
@@ -206,7 +251,7 @@ class Reader:
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = pathlib.Path(path)
-        self.file = open(self.path, "rb")  # noqa: SIM115, it is read when the models are asked for
+        self.file = files.opened(path)  # it is read when the models are asked for
         try:
             self.end = os.fstat(self.file.fileno()).st_size - DIGEST
             self._check()
@@ -231,6 +276,8 @@ class Reader:
         about = ENVELOPE.parsed(self._next(), self.path)
         if any(type(about.get(name)) not in kinds for name, kinds in HEADER.items()):
             raise SavedModelError(f"{self.path} is damaged: its header is incomplete")
+        if about["rows"] < 0:
+            raise SavedModelError(f"{self.path} is damaged: it has learned {about['rows']} rows")
         if about["form"] not in list(Form):
             raise SavedModelError(f"{self.path} is damaged: its models have no known form")
         return about
@@ -243,6 +290,12 @@ class Reader:
 
     def models(self) -> Iterator[tuple[bytes, bytes]]:
         """Key and state of every model. The file is closed at the end."""
+        last = b""
         with self.file:
             while self.file.tell() < self.end:
-                yield self._next(), self._next()
+                name, state = self._next(), self._next()
+                key_of(name)
+                if name <= last:
+                    raise SavedModelError(f"{self.path} is damaged: its keys are not in order")
+                last = name
+                yield name, state

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...saving import LARGEST_FILE, NO_LIMIT, SavedModelError, container, nodes, opened
+from ...saving import LARGEST_FILE, NO_LIMIT, SavedModelError, container, files, nodes, opened
 from ...saving.container import Source as Decoding
 from .columns import Columns, SparseColumns, Target
 from .finding import Plan
@@ -33,13 +33,13 @@ def save(path: str, model: Any, labels: Sequence[Any] | None, plan: Plan, source
         "labels": labels,
         "header": source.header,
     }
-    container.write(path, container.content(node, arrays))
+    files.write(path, container.content(node, arrays))
 
 
 def load(path: str) -> tuple[Any, Plan, list[Any] | None, bool]:
     """(model, plan, labels that stand for False and True, whether the file had a header)"""
     try:
-        data = container.read(path, LARGEST_FILE)
+        data = files.read(path, LARGEST_FILE)
         model = opened(data, path)
         known = container.parsed(data, path, LARGEST_FILE)[0].get(KEY)
     except FileNotFoundError:

@@ -1,0 +1,66 @@
+"""Forged files and checkpoints of models per key are refused. Each in a process of its own: a crash would end it."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+
+import pytest
+from folders import PYTHONPATH
+from keyed import keyed, rows
+from processes import ended
+
+import river_budget as rb
+
+
+@pytest.mark.parametrize(
+    "work",
+    ["code_in_states", "pairs_in_files", "frozen_states", "pairs_in_checkpoints", "keys"],
+)
+def test_forged_models_per_key_are_refused(work, tmp_path):
+    code = f"import sys, keyed_forging; keyed_forging.{work}(sys.argv[1])"
+    status, _, errors = ended(code, tmp_path, PYTHONPATH=PYTHONPATH)
+    assert status == 0, errors
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER later AFTER INSERT ON models BEGIN DELETE FROM models; END",
+        "CREATE VIEW other AS SELECT * FROM models",
+        "ALTER TABLE models ADD COLUMN more",
+    ],
+)
+def test_a_database_with_more_than_its_table_is_refused(statement, tmp_path):
+    with keyed(checkpoint=tmp_path) as models:
+        models.learn_many(*rows(20))
+    with contextlib.closing(sqlite3.connect(tmp_path / "shard-0.sqlite")) as database:
+        database.execute(statement)
+        database.commit()
+    with pytest.raises(rb.SavedModelError, match="no database"):
+        keyed(checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("statement", "value"),
+    [
+        ("UPDATE models SET state = ?", "text"),
+        ("UPDATE models SET state = ?", 7),
+        ("UPDATE models SET state = ?", None),
+        ("INSERT INTO models VALUES (?, 1, x'00')", "text"),
+        ("INSERT INTO models VALUES (?, 1, x'00')", b"no key"),
+        ("INSERT INTO models VALUES (?, 1, x'00')", None),
+    ],
+)
+def test_a_database_with_odd_values_is_refused(statement, value, tmp_path):
+    X, y = rows(60)
+    with keyed(checkpoint=tmp_path, shards=1) as models:
+        models.learn_many(X, y)
+    with contextlib.closing(sqlite3.connect(tmp_path / "shard-0.sqlite")) as database:
+        database.execute(statement, (value,))
+        database.commit()
+    models = keyed(checkpoint=tmp_path, shards=1)
+    with pytest.raises(rb.SavedModelError):  # noqa: PT012, whichever meets it first
+        models.keys()
+        models.predict_many(X)
+    models._coordinator.stop()

@@ -1,0 +1,202 @@
+"""Forged files and checkpoints of models per key, and what becomes of them.
+
+A crash ends the process: tests run these functions in processes of their own (processes.ended).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import pathlib
+import pickle
+import sqlite3
+
+import pytest
+from forging import packed, unpacked
+from river import compose, preprocessing
+from saved_models import file_of, stream_of, teach
+
+import river_budget as rb
+from river_budget.distributed import KeyedModels
+from river_budget.kernels import RBF, Linear, Polynomial
+from river_budget.maintenance import Merge, Project, RemoveOldest
+
+MAGIC = b"RBKEYED\n"
+ABOUT = {"format": 1, "river_budget": rb.__version__, "form": "saved", "key": "key", "rows": 9}
+
+
+def keyed_file(about, template, models):
+    """A file with this head, this template and these models, signed."""
+    parts = [json.dumps(about).encode(), template]
+    parts += [part for pair in models for part in pair]
+    body = MAGIC + b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+    return body + hashlib.sha256(body).digest()
+
+
+def loaded(path, data, **options):
+    """The models of a file with this content."""
+    pathlib.Path(path).write_bytes(data)
+    return KeyedModels.load(path, backend="serial", **options)
+
+
+def is_refused(path, data, **options):
+    try:
+        loaded(path, data, **options).close()
+    except rb.SavedModelError:
+        return True
+    return False
+
+
+# Code in a file
+
+
+class Evil:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+def code_in_states(folder):
+    """Pickles as states of a template that loads and could not be saved, so that its clones would be pickled."""
+    marker, path = os.path.join(folder, "was executed"), os.path.join(folder, "file")
+    header, arrays = unpacked(file_of(rb.RBPClassifier(5, RBF(0.5, {"a": 1.0}))))
+    scales = header["model"]["parameters"]["kernel"]["RBF"]["scales"]
+    scales["dict"][0][0] = {"float": "nan"}
+    evil = pickle.dumps(Evil(marker))
+    plain = file_of(rb.RBPClassifier(5))
+    for template in (packed(header, arrays), plain, evil):
+        for form in ("saved", "pickled", "SAVED", "", None, ["pickled"]):
+            data = keyed_file(ABOUT | {"form": form}, template, [(b"sann", evil)])
+            assert is_refused(path, data), (form, template[:20])
+    assert not os.path.exists(marker)
+    with contextlib.suppress(Exception):  # a folder is no model
+        loaded(path, keyed_file(ABOUT | {"form": "pickled"}, evil, []), allow_pickle=True)
+    assert os.path.exists(marker), "the marker shows whether code has run"
+
+
+# Models of another class or with other parameters than the template
+
+TEMPLATES = [
+    rb.RBPClassifier(5, RBF(0.5), seed=1),
+    rb.RBPClassifier(50, RBF(0.5), seed=1),
+    rb.RBPClassifier(5, RBF(0.6), seed=1),
+    rb.RBPClassifier(5, Polynomial(3), seed=1),
+    rb.BSGDClassifier(5, RBF(0.5), seed=1),
+    rb.BSGDClassifier(5, RBF(0.5), Merge(4), seed=1),
+    rb.BSGDClassifier(5, RBF(0.5), Project(), seed=1),
+    rb.BSGDClassifier(5, RBF(0.5), RemoveOldest(), seed=1),
+    rb.BSGDClassifier(5, RBF(0.5), average=True, seed=1),
+    rb.BSGDClassifier(5, RBF(0.5), average=9, seed=1),
+    rb.BSGDRegressor(5, RBF(0.5)),
+    rb.NOGDClassifier(5, RBF(0.5)),
+    rb.FOGDClassifier(5, RBF(0.5), seed=1),
+    rb.SBPClassifier(5, RBF(0.5), seed=1),
+    rb.BPAClassifier(5, RBF(0.5), update="nearest"),
+    rb.KernelPerceptronClassifier(Linear()),
+    preprocessing.StandardScaler() | rb.RBPClassifier(5, RBF(0.5), seed=1),
+    preprocessing.MinMaxScaler() | rb.RBPClassifier(5, RBF(0.5), seed=1),
+    rb.FeatureBudget(9) | rb.RBPClassifier(5, RBF(0.5), seed=1),
+]
+
+
+def examples_for(template, n, seed=0):
+    last = template["RBPClassifier"] if type(template) is compose.Pipeline else template
+    return stream_of(last, n, seed)
+
+
+def taught(model):
+    model = model.clone()
+    teach(model, examples_for(model, 30))
+    return model
+
+
+def rows_for(template):
+    """Rows of three keys, and their targets."""
+    stream = examples_for(template, 60, seed=1)
+    return [{"key": "abc"[i % 3]} | x for i, (x, _) in enumerate(stream)], [y for _, y in stream]
+
+
+def use(models, template):
+    rows, targets = rows_for(template)
+    models.predict_many(rows)
+    models.predict_then_learn_many(rows, targets)
+    models.flush()
+
+
+def pairs_in_files(folder):
+    """States of every other template: refused. Its own: they work."""
+    path = os.path.join(folder, "file")
+    states = [file_of(taught(model)) for model in TEMPLATES]
+    for i, template in enumerate(TEMPLATES):
+        for j, state in enumerate(states):
+            models = [(b"sa", state), (b"sb", states[i])]
+            data = keyed_file(ABOUT, file_of(template.clone()), models)
+            if i == j:
+                with loaded(path, data) as found:
+                    use(found, template)
+            else:
+                assert is_refused(path, data), (template, TEMPLATES[j])
+
+
+def frozen_states(folder):
+    """States of a model that only predicts, for one that learns."""
+    path, model = os.path.join(folder, "file"), taught(TEMPLATES[4])
+    rb.save(model, path, predict_only=True)
+    state = pathlib.Path(path).read_bytes()
+    assert is_refused(path, keyed_file(ABOUT, file_of(TEMPLATES[4]), [(b"sa", state)]))
+
+
+def pairs_in_checkpoints(folder):
+    """The same in the databases of a checkpoint: refused when the key is met."""
+    states = [file_of(taught(model)) for model in TEMPLATES]
+    for i, template in enumerate(TEMPLATES[:8]):
+        place = pathlib.Path(folder) / str(i)
+        options = {"key": "key", "checkpoint": place, "shards": 1, "backend": "serial"}
+        with KeyedModels(template, **options) as models:
+            models.learn_many(*rows_for(template))
+        for j, state in enumerate(states):
+            with contextlib.closing(sqlite3.connect(place / "shard-0.sqlite")) as database:
+                database.execute("UPDATE models SET state = ?", (state,))
+                database.commit()
+            models = KeyedModels(template, **options)
+            if i == j:
+                use(models, template)
+            else:
+                with pytest.raises(rb.SavedModelError, match="another class"):
+                    use(models, template)
+            models._coordinator.stop()
+
+
+# Keys
+
+NO_KEYS = [
+    *(b"", b"x", b"s\xff", b"i", b"i+1", b"i01", b"i1_0", b"i 1", b"i1.0", b"i-0", b"i" + b"9" * 5000),
+    *(b"f", b"f1234567", b"f" + b"\0" * 8, b"f" + b"\xff" * 8, b"t\1\0\0\0", b"t\0\0\0\0"),
+]  # fmt: skip
+
+
+def nested(depth):
+    key = b"sa"
+    for _ in range(depth):
+        key = b"t" + len(key).to_bytes(4, "little") + key
+    return key
+
+
+def keys(folder):
+    """What is no key, is a key twice, or stands in another order."""
+    path, template = os.path.join(folder, "file"), file_of(TEMPLATES[0].clone())
+    state = file_of(taught(TEMPLATES[0]))
+    for some in ([b"sa", b"sb"], [b"i-1", b"i2", b"sa"], [nested(9)], [nested(20)]):
+        with loaded(path, keyed_file(ABOUT, template, [(name, state) for name in some])) as models:
+            assert len(models.keys()) == len(some)
+    bad = [[key] for key in [*NO_KEYS, nested(21), nested(5000)]]
+    for some in [*bad, [b"sa", b"sa"], [b"sb", b"sa"]]:
+        data = keyed_file(ABOUT, template, [(name, state) for name in some])
+        assert is_refused(path, data), some
+    assert is_refused(path, keyed_file(ABOUT | {"rows": -1}, template, []))
