@@ -13,7 +13,7 @@ import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.core.block.random_numbers import uniforms
 from river_budget.kernels import RBF, Linear, Polynomial
-from river_budget.saving import container, opened
+from river_budget.saving import container, files, opened
 
 KERNELS = [Polynomial(1, 0.5, 0.0), Polynomial(2, "1/d", 1.0), Polynomial(4, 0.3, 0.7)]
 
@@ -103,6 +103,6 @@ def test_a_file_with_other_places_is_refused(tmp_path):
     node, arrays = container.parsed((tmp_path / "good").read_bytes(), "good", 10**6)
     arrays = [array.copy() for array in arrays]
     arrays[node["arrays"]["vectors"]][0, 0] = 1e9
-    container.write(tmp_path / "bad", container.content(node, arrays))
+    files.write(tmp_path / "bad", container.content(node, arrays))
     with pytest.raises(rb.SavedModelError, match="places and signs"):
         opened((tmp_path / "bad").read_bytes())
