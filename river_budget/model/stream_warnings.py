@@ -15,7 +15,6 @@ from ..core.rounds.stream_warnings import (
     FAR_FROM_ALL,
     FAR_IN_A_ROW,
     FAR_TARGETS,
-    MANY_NAMES,
 )
 
 PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
@@ -25,7 +24,7 @@ class StreamWarning(UserWarning):
     """A model has noticed that its stream is not what it is made for.
 
     All kernel values are 0, the first thousand examples were of one class, targets are not of the order of 1,
-    learning has diverged, or a model in float32 keeps meeting new names. Each model gives each warning once,
+    or learning has diverged. Each model gives each warning once,
     and goes on learning as without it.
 
     Not for invalid values, which raise an error.
@@ -70,11 +69,6 @@ def _text(alarm: int, head: Any) -> str:
         return (
             f"predictions are more than {DIVERGED_TIMES:g} times as wrong as always predicting 0 would be: learning has "
             "diverged. A smaller learning_rate may help, scaled features and targets, or another model"
-        )
-    if alarm == MANY_NAMES:
-        return (
-            f"there are {head.width} features and more, few of them in each example. In float32 a table holds all of "
-            "them for every vector, and grows with each new one: dtype='float64' keeps lists of what is there"
         )
     return (
         f"the first {EXAMPLES_OF_ONE_CLASS} examples were all of one class, so there was nothing to learn. Is the stream sorted, "

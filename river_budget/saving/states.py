@@ -22,7 +22,6 @@ import numpy as np
 from ..core.block import blocks
 from ..core.expansion.support import HUGE_SCALE, TINY_SCALE
 from ..core.rounds.calibration import LONGEST_LEAD, STEEPEST
-from ..core.vectors.table32 import LARGEST_STORED
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.sparse_examples import Lists, by_key, set_vectors, slots_of, vectors_of
 from . import plain, trust
@@ -77,9 +76,7 @@ def encoded(model: Any, arrays: list[Any]) -> Node:
 def _saved_names(model: Any) -> list[Any]:
     """The names to save: all, or those in use in models that add and forget names."""
     if not model.features.loose or model.block is None:
-        # the names of a narrow table are in the order of arrival: save them in the order of summation
-        in_order = is_expansion(model) and model.narrow
-        return by_key(model.features) if in_order else list(model.features)
+        return list(model.features)
     return model.names_in_use() if is_expansion(model) else []  # frequencies follow from names
 
 
@@ -88,7 +85,7 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
     n, width = block.head.count, len(_saved_names(model))
     places = {}
     for name, attribute in ARRAYS.items():
-        table = _table(block, attribute)
+        table = getattr(block, attribute)
         if table.size == 0 or (name in TABLES_OF_VECTORS and not is_expansion(model)):
             continue
         if name == "vectors" and model.features.loose and not width:
@@ -98,7 +95,6 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
             used = np.tril(used)  # the rest is never read
         elif name == "vectors":  # in the order of the names that are saved
             used = used[[model.features.places[each] for each in _saved_names(model)]]
-            used = used.astype(float)
         places[name] = _appended(arrays, used)
     if block.head.slots:
         lists = model.lists_in_use()
@@ -111,10 +107,6 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
         numbers["width"] = str(width)
     own = {name: _number(record[name]) for name in record.dtype.names}
     return {"numbers": numbers, "own": own, "arrays": places}
-
-
-def _table(block: Any, attribute: str) -> Any:
-    return blocks.table_of(block) if attribute == "vectors" else getattr(block, attribute)
 
 
 def _appended(arrays: list[Any], table: Any) -> int:
@@ -232,7 +224,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     for name, value in YOUNGER_TABLES.items():
         getattr(block, name)[:] = value
     for name, attribute in ARRAYS.items():
-        table = _table(block, attribute)
+        table = getattr(block, attribute)
         if name in YOUNGER_TABLES and name not in places:
             continue
         if table.size and (is_expansion(model) or name not in TABLES_OF_VECTORS):
@@ -272,7 +264,7 @@ def _drop_idle_vectors(model: Any) -> None:
         table[..., : len(used)] = table[..., used]
         table[..., len(used) : n] = 0
     block.head.count = len(used)
-    model.resize_block(capacity=model.columns_for(len(used)))
+    model.resize_block(capacity=blocks.columns_for(len(used)))
 
 
 def _fields(
@@ -299,8 +291,7 @@ def _fields(
         limit = model.budget_in_use
         if limit is not None and count > limit:
             raise damaged(f"it holds {count} vectors, more than {limit}")
-        narrow = bool(fields.get("narrow", 0))
-        room = blocks.columns_for(count, narrow) if only_predicts else model.capacity_for(count)
+        room = blocks.columns_for(count) if only_predicts else model.capacity_for(count)
         fields |= {"count": count, "capacity": room}
     if only_predicts:
         fields["factored"] = 0
@@ -349,14 +340,12 @@ def _restore_array(
     # all numbers must be finite, except squared lengths, which may overflow
     if np.isnan(array).any() or (name != "norms" and np.isinf(array).any()):
         raise damaged(f"its {name} are not finite")
-    if table.dtype == np.float32 and (np.abs(array) > LARGEST_STORED).any():
-        raise damaged(f"its {name} are too large")
     table[tuple(slice(n) for n in shape)] = array
 
 
 def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Lists:
     """The vectors of a file that stores them as sparse lists, checked."""
-    if not (is_expansion(model) and model.takes_lists) or model.narrow:
+    if not (is_expansion(model) and model.takes_lists):
         raise damaged("it has lists, and cannot keep any")
     names = list(model.features)
     starts = source.array(places.get(LISTS[0]), (count + 1,), "i", LISTS[0]).astype(np.int64)
@@ -386,7 +375,7 @@ def _restore_order(model: Any, lists: Lists | None) -> None:
         blocks.views(model.block).head.fresh = 1
         set_vectors(model.block, lists)
     elif is_expansion(model) and model.takes_lists:
-        names, table = by_key(model.features), blocks.table_of(blocks.views(model.block))
+        names, table = by_key(model.features), blocks.views(model.block).vectors
         places = [model.features.places[name] for name in names]
         table[: len(names)] = table[places]
         model.features.rename(names)

@@ -251,9 +251,8 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     marked = marks.shape[1] > 0
     # SBP, the only model with marks, has kernel values in `factor`, and fills it in after_uniting
     factored = 0 if marked else result.header_fields(1).get("factored", 0)
-    capacity = result.columns_for(len(rows) + 1)
-    may_be_thin = result.takes_lists and not result.narrow
-    thin = may_be_thin and is_thin(len(names), len(rows), len(rows.places))
+    capacity = blocks.columns_for(len(rows) + 1)
+    thin = result.takes_lists and is_thin(len(names), len(rows), len(rows.places))
     # twice the nodes: growing columns leave free pieces behind
     slots = slots_of(rows, 2.0) if thin else 0
     _set_parameters(result, parts, names, capacity=capacity, factored=factored, slots=slots)

@@ -27,9 +27,7 @@ from river_budget.model.calls.calls import Call
 
 D, BUDGET, N = 130, 45, 330  # more examples than it takes to fill a table that is large enough
 NARROW = rb.kernels.RBF(0.5)
-OF_EACH_KIND = [
-    entry for entry in MODELS if entry.id in ("BSGD-merge", "RBP", "NOGD", "RBP-float32")
-]
+OF_EACH_KIND = [entry for entry in MODELS if entry.id in ("BSGD-merge", "RBP", "NOGD")]
 
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from models import KERNELS, MODELS, content, is_narrow, learn, learned, list_of, overlap, stream_for
+from models import KERNELS, MODELS, content, learn, learned, list_of, overlap, stream_for
 from river import (
     anomaly,
     base,
@@ -60,15 +60,14 @@ def exported(tmp_path):
 
 
 def compare(model, found, xs):
-    close = 1e-6 if is_narrow(model) else CLOSE
     if isinstance(model, base.Regressor):
         expected = np.array([model.predict_one(x) for x in xs])
         assert found.keys() == {"prediction"}
-        assert found["prediction"] == pytest.approx(expected, rel=close, abs=close)
+        assert found["prediction"] == pytest.approx(expected, rel=CLOSE, abs=CLOSE)
         return
     assert found["label"].tolist() == [model.predict_one(x) for x in xs]
     shares = [list(model.predict_proba_one(x).values()) for x in xs]
-    assert found["probabilities"] == pytest.approx(np.array(shares), rel=close, abs=close)
+    assert found["probabilities"] == pytest.approx(np.array(shares), rel=CLOSE, abs=CLOSE)
 
 
 def known(model, xs):
@@ -88,8 +87,7 @@ def test_every_predictor_gives_the_same_scores(entry, exported):
     compare(model, found, xs)
     scores = np.array([list_of(model.decision_function_one(x)) for x in xs])
     out = found["scores" if "scores" in found else "prediction"].reshape(scores.shape)
-    close = 1e-6 if is_narrow(model) else CLOSE
-    assert out == pytest.approx(scores, rel=close, abs=close * np.abs(scores).max())
+    assert out == pytest.approx(scores, rel=CLOSE, abs=CLOSE * np.abs(scores).max())
     assert content(model) == before
 
 

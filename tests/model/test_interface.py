@@ -17,7 +17,6 @@ from models import (
     STATIONARY,
     content,
     having,
-    is_narrow,
     learn,
     learned,
     list_of,
@@ -269,8 +268,7 @@ def test_scores_can_be_computed_from_the_support_vectors(model):
             parts = [v.get("average", v["coefficients"]) for v in vectors]
             a = [part if label is None else part[label] for part in parts]
             expected = a @ values + getattr(model, "bias", 0.0)
-            close = 1e-6 if is_narrow(model) else 1e-12
-            assert abs(expected - score) <= close * (np.abs(a) @ np.abs(values) + abs(score))
+            assert abs(expected - score) <= 1e-12 * (np.abs(a) @ np.abs(values) + abs(score))
 
 
 @pytest.mark.parametrize("model", having("budget"))

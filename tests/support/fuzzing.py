@@ -32,7 +32,7 @@ from river import base, preprocessing
 from saved_models import ALL, file_of, is_supervised
 
 import river_budget as rb
-from river_budget.core.block.blocks import table_of, views
+from river_budget.core.block.blocks import views
 from river_budget.core.block.limits import FARTHEST
 from river_budget.core.budget.long_vectors import LARGEST_STRAIN
 from river_budget.core.vectors.multiples import SMALLEST_MULTIPLIER
@@ -50,9 +50,6 @@ MORE = [
     rb.BSGDClassifier(9, Polynomial(), Project()),
     rb.BSGDClassifier(7, RBF(0.5), Merge(5), average=True),
     rb.BSGDRegressor(8, RBF(0.5), Merge(4, "gradient"), average=9),
-    rb.BSGDRegressor(8, RBF(0.5), Merge(4, "gradient"), average=9, dtype="float32"),
-    rb.ForgetronClassifier(9, dtype="float32"),
-    rb.KernelOneClassSVM(0.2, 9, RBF(0.5), dtype="float32"),
     rb.BudgetPerceptronClassifier(9, Linear()),
     rb.NOGDClassifier(9, Linear(), 4),
     rb.NOGDRegressor(9, Polynomial(3), 9, average=True),
@@ -585,7 +582,7 @@ def check_model(model, examples):
         check_nodes(block)
     if block.head.heavy:
         check_heavy(block)
-    for table in (table_of(block), block.coefficients, block.per_vector):
+    for table in (block.vectors, block.coefficients, block.per_vector):
         assert np.isfinite(table).all()
     assert not np.isnan(block.norms).any()
     assert not block.coefficients[:, n:].any()

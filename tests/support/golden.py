@@ -9,7 +9,6 @@ import json
 import lzma
 
 from folders import GOLDEN
-from models import is_narrow
 from saved_models import ALL, file_of, numbers_of, stream_of, taught, teach
 
 LARGE = 100_000  # bytes
@@ -17,11 +16,11 @@ EXAMPLES = 12  # to learn after loading
 
 
 def name_of(model):
-    return f"each_{type(model).__name__}{'_float32' if is_narrow(model) else ''}"
+    return f"each_{type(model).__name__}"
 
 
 def one_of_each():
-    """The first model in the table of each class, and the first in float32."""
+    """The first model in the table of each class."""
     models = {}
     for entry in ALL:
         models.setdefault(name_of(entry.values[0]), entry.values[0])

@@ -50,19 +50,12 @@ CLASSIFIERS = [
     pytest.param(rb.BSGDClassifier(15, RBF(0.5), Project(), average=20), id="BSGD-project-mean"),
     pytest.param(rb.BSGDClassifier(15, RBF(0.5), **PEGASOS), id="BSGD-Pegasos"),
     pytest.param(rb.BSGDClassifier(15, Laplacian(0.5)), id="BSGD-laplacian-default"),
-    pytest.param(rb.BSGDClassifier(15, RBF(0.5), dtype="float32"), id="BSGD-float32"),
-    pytest.param(
-        rb.BSGDClassifier(15, RBF(0.5), Merge(3), average=True, dtype="float32"),
-        id="BSGD-cascade-mean-float32",
-    ),
     pytest.param(rb.KernelPerceptronClassifier(RBF(0.5)), id="Perceptron"),
     pytest.param(rb.KernelPerceptronClassifier(RBF(0.5), average=True), id="Perceptron-mean"),
     pytest.param(rb.KernelPerceptronClassifier(Linear()), id="Perceptron-linear"),
     pytest.param(rb.KernelOGDClassifier(RBF(0.5)), id="OGD"),
     pytest.param(rb.KernelOGDClassifier(RBF(0.5), average=True), id="OGD-mean"),
-    pytest.param(rb.KernelOGDClassifier(RBF(0.5), dtype="float32"), id="OGD-float32"),
     pytest.param(rb.RBPClassifier(15, RBF(0.5), seed=3), id="RBP"),
-    pytest.param(rb.RBPClassifier(15, RBF(0.5), seed=3, dtype="float32"), id="RBP-float32"),
     pytest.param(rb.ForgetronClassifier(15, RBF(0.5)), id="Forgetron"),
     pytest.param(rb.ForgetronClassifier(15, Polynomial()), id="Forgetron-polynomial"),
     pytest.param(rb.BudgetPerceptronClassifier(15, RBF(0.5)), id="CKS"),
@@ -114,7 +107,6 @@ REGRESSORS = [
         id="BOGD-R-random",
     ),
     pytest.param(rb.NORMARegressor(15, RBF(0.5)), id="NORMA-R"),
-    pytest.param(rb.BSGDRegressor(15, RBF(0.5), dtype="float32"), id="BSGD-R-float32"),
     pytest.param(rb.NORMARegressor(None, RBF(0.5)), id="NORMA-R-no-budget"),
     pytest.param(rb.FOGDRegressor(50, RBF(0.5), seed=3), id="FOGD-R"),
     pytest.param(rb.FOGDRegressor(20, RBF(0.5), seed=3, average=True), id="FOGD-R-mean"),
@@ -251,11 +243,6 @@ def same(a, b, stream):
     return content(a) == content(b) and scores(a, stream) == scores(b, stream)
 
 
-def is_narrow(model):
-    """Whether the model computes kernel values in float32."""
-    return getattr(model, "dtype", "float64") == "float32"
-
-
 def list_of(score):
     """The numbers in a score or in coefficients: one, or one for each class."""
     return list(score.values()) if isinstance(score, dict) else [score]
@@ -271,11 +258,11 @@ def accuracy(model, stream):
 
 
 def one_of_each(entries):
-    """The first entry of each class, and the first in float32: for what a configuration cannot change."""
+    """The first entry of each class: for what a configuration cannot change."""
     found = {}
     for entry in entries:
         (model,) = entry.values
-        found.setdefault((type(model), is_narrow(model)), entry)
+        found.setdefault(type(model), entry)
     return list(found.values())
 
 

@@ -26,7 +26,6 @@ MODELS = {
     "rbp": rb.RBPClassifier(20, GAUSSIAN, seed=1),
     "remove": rb.BSGDClassifier(20, GAUSSIAN, rb.maintenance.RemoveSmallest()),
     "merge": rb.BSGDClassifier(20, GAUSSIAN, rb.maintenance.Merge()),
-    "merge32": rb.BSGDClassifier(20, GAUSSIAN, rb.maintenance.Merge(), dtype="float32"),
     "project": rb.BSGDClassifier(20, GAUSSIAN, rb.maintenance.Project()),
     "projectron": rb.ProjectronClassifier(20, GAUSSIAN),
     "polynomial": rb.ForgetronClassifier(20, rb.kernels.Polynomial(2)),

@@ -26,17 +26,13 @@ ON_DEFAULTS, IN_NAMED_USE = 1.1, 2.0  # the ratio that a trick must reach
 
 
 class Trick(NamedTuple):
-    """An entry of tricks.txt: a model and a use that show the cost of the changes.
-
-    `plain_model` is the model without the trick, if a parameter switches it off.
-    """
+    """An entry of tricks.txt: a model and a use that show the cost of the changes."""
 
     changes: tuple[Change, ...]
     model: str = "BSGDClassifier()"
     features: str = "21"
     use: str = "rows"
     least: str = str(ON_DEFAULTS)
-    plain_model: str = ""
 
 
 def read(text: str) -> dict[str, Trick]:
@@ -125,11 +121,11 @@ def copied(folder: pathlib.Path, changes: tuple[Change, ...]) -> pathlib.Path:
     return folder
 
 
-def time_of(folder: pathlib.Path, trick: Trick, model: str) -> float:
+def time_of(folder: pathlib.Path, trick: Trick) -> float:
     """The least time in a separate process: microseconds per example, or seconds until the first is learned."""
     if trick.use == "first call":
         shutil.rmtree(folder / "cache", ignore_errors=True)
-    command = [sys.executable, "-W", "ignore", "-c", HEAD + USES[trick.use], model]
+    command = [sys.executable, "-W", "ignore", "-c", HEAD + USES[trick.use], trick.model]
     environment = os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
         [*command, trick.features],
@@ -144,11 +140,8 @@ def time_of(folder: pathlib.Path, trick: Trick, model: str) -> float:
 def times_of(trick: Trick, rounds: int) -> tuple[float, float]:
     """The least times with the trick and without it."""
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
-        pairs = (
-            (copied(pathlib.Path(one), ()), trick.model),
-            (copied(pathlib.Path(two), trick.changes), trick.plain_model or trick.model),
-        )
-        times = [[time_of(folder, trick, model) for folder, model in pairs] for _ in range(rounds)]
+        folders = copied(pathlib.Path(one), ()), copied(pathlib.Path(two), trick.changes)
+        times = [[time_of(folder, trick) for folder in folders] for _ in range(rounds)]
     with_it, without = (min(column) for column in zip(*times, strict=True))
     return with_it, without
 

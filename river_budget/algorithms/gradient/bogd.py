@@ -98,9 +98,6 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
         the second one that occurs.
     seed
         Seed of the random numbers; None draws anew in every run.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -138,10 +135,8 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
         max_coefficient: float | None = None,
         classes: tuple[Any, ...] | None = None,
         seed: int | None = None,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, classes, seed)
-        self._set_dtype(dtype)
         self._set_parameters(budget, learning_rate, l2, removal, sampling, max_coefficient)
 
 
@@ -179,9 +174,6 @@ class BOGDRegressor(_BOGD, BudgetRegressor):
         Errors up to this size have no loss.
     seed
         Seed of the random numbers; None draws anew in every run.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -225,9 +217,7 @@ class BOGDRegressor(_BOGD, BudgetRegressor):
         max_coefficient: float | None = None,
         epsilon: float = 0.1,
         seed: int | None = None,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, seed)
-        self._set_dtype(dtype)
         self._set_parameters(budget, learning_rate, l2, removal, sampling, max_coefficient)
         self.epsilon = epsilon

@@ -132,9 +132,6 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
         a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
         order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -176,10 +173,8 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         seed: int | None = None,
         learning_rate: float | None = 0.6,
         average: bool | float = False,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, classes, seed)
-        self._set_dtype(dtype)
         self._set_parameters(budget, maintenance, l2, project_to_ball, learning_rate, average)
 
     def after_promotion(self) -> None:
@@ -227,9 +222,6 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
         a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
         order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -271,10 +263,8 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         seed: int | None = None,
         learning_rate: float | None = 0.175,
         average: bool | float = False,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, seed)
-        self._set_dtype(dtype)
         self._set_parameters(budget, maintenance, l2, project_to_ball, learning_rate, average)
         self.epsilon = epsilon
 

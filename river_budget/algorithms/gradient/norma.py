@@ -89,9 +89,6 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
     classes
         The two labels, if they are known in advance: the negative one first. None: the positive label
         is True, or else the second one that occurs.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -127,10 +124,8 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
         l2: float = 0.03,
         nu: float = 0.4,
         classes: tuple[Any, ...] | None = None,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, classes)
-        self._set_dtype(dtype)
         self._set_parameters(budget, learning_rate, l2, nu)
 
 
@@ -159,9 +154,6 @@ class NORMARegressor(_NORMA, BudgetRegressor):
         The share of examples that end up outside the tube, and become support vectors.
     epsilon
         The width of the tube at the start.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -198,10 +190,8 @@ class NORMARegressor(_NORMA, BudgetRegressor):
         l2: float = 0.03,
         nu: float = 0.4,
         epsilon: float = 0.1,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, None)
-        self._set_dtype(dtype)
         not_negative("epsilon", epsilon)
         self._set_parameters(budget, learning_rate, l2, nu)
         self.epsilon = epsilon

@@ -38,9 +38,6 @@ class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
         Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
         a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
         order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -75,10 +72,8 @@ class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
         learning_rate: float = 0.5,
         classes: tuple[Any, ...] | None = None,
         average: bool | float = False,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, classes)
-        self._set_dtype(dtype)
         self._set_average(average)
         self.learning_rate = learning_rate
 
@@ -106,9 +101,6 @@ class KernelOGDRegressor(AveragingExpansion, BudgetRegressor):
         Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
         a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
         order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -147,10 +139,8 @@ class KernelOGDRegressor(AveragingExpansion, BudgetRegressor):
         learning_rate: float = 0.2,
         epsilon: float = 0.1,
         average: bool | float = False,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, None)
-        self._set_dtype(dtype)
         self._set_average(average)
         self.learning_rate = learning_rate
         self.epsilon = epsilon

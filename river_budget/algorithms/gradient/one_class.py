@@ -58,9 +58,6 @@ class KernelOneClassSVM(Levelled, Maintained, base.AnomalyDetector):
         Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
     seed
         Seed of `RemoveRandom`; None draws anew in every run.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -105,10 +102,8 @@ class KernelOneClassSVM(Levelled, Maintained, base.AnomalyDetector):
         learning_rate: float = 0.05,
         l2: float = 0.01,
         seed: int | None = None,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, seed)
-        self._set_dtype(dtype)
         self.nu = nu
         self.learning_rate = learning_rate
         self.l2 = l2

@@ -53,9 +53,6 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error. None: the positive label is True, or else
         the second one that occurs.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -88,10 +85,8 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
         budget: int = 100,
         kernel: Kernel | None = None,
         classes: tuple[Any, ...] | None = None,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, classes)
-        self._set_dtype(dtype)
         self.budget = budget
 
     def initial_state(self) -> dict[str, Any]:
@@ -120,9 +115,6 @@ class ForgetronRegressor(_Forgetron, BudgetRegressor):
         Size of a step.
     epsilon
         Errors up to this size have no loss.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -157,10 +149,8 @@ class ForgetronRegressor(_Forgetron, BudgetRegressor):
         kernel: Kernel | None = None,
         learning_rate: float = 0.1,
         epsilon: float = 0.1,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, None)
-        self._set_dtype(dtype)
         self.budget = budget
         self.learning_rate = learning_rate
         self.epsilon = epsilon

@@ -63,9 +63,6 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
         Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
         a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
         order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -103,10 +100,8 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
         maintenance: Maintenance | None = None,
         seed: int | None = None,
         average: bool | float = False,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, classes, seed)
-        self._set_dtype(dtype)
         self._set_average(average)
         self._maintain(budget, maintenance)
 
@@ -137,9 +132,6 @@ class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
         Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
         a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
         order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -171,10 +163,8 @@ class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
         learning_rate: float = 0.1,
         epsilon: float = 0.1,
         average: bool | float = False,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, None)
-        self._set_dtype(dtype)
         self._set_average(average)
         self.learning_rate = learning_rate
         self.epsilon = epsilon

@@ -46,9 +46,6 @@ class RBPClassifier(_RBP, ClassifierSteps):
         the second one that occurs.
     seed
         Seed of the random numbers; None draws anew in every run.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -79,10 +76,8 @@ class RBPClassifier(_RBP, ClassifierSteps):
         kernel: Kernel | None = None,
         classes: tuple[Any, ...] | None = None,
         seed: int | None = None,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, classes, seed)
-        self._set_dtype(dtype)
         self.budget = budget
 
 
@@ -109,9 +104,6 @@ class RBPRegressor(_RBP, RegressorSteps):
         Errors up to this size have no loss.
     seed
         Seed of the random numbers; None draws anew in every run.
-    dtype
-        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
-        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -144,10 +136,8 @@ class RBPRegressor(_RBP, RegressorSteps):
         learning_rate: float = 0.1,
         epsilon: float = 0.1,
         seed: int | None = None,
-        dtype: str = "float64",
     ):
         super().__init__(kernel, seed)
-        self._set_dtype(dtype)
         self.budget = budget
         self.learning_rate = learning_rate
         self.epsilon = epsilon

@@ -27,11 +27,6 @@ def views(block: Any) -> Any:
     return layout.BlockView(block)
 
 
-def table_of(model: Any) -> Any:
-    """The table of support vectors: in float32 in a narrow model, else in float64."""
-    return model.narrow_vectors if model.head.narrow else model.vectors
-
-
 def has_lists(model: Any) -> bool:
     """Whether support vectors are stored as sparse lists (core/vectors/sparse.py), not in a table."""
     return bool(model.head.slots)
@@ -58,20 +53,18 @@ def zeros(nbytes: int) -> Any:
     return raw[start : start + nbytes]
 
 
-def columns_for(vectors: int, narrow: bool = False) -> int:
+def columns_for(vectors: int) -> int:
     """The capacity for so many vectors: an odd number of cache lines per row.
 
     If a row took a power of two of bytes, all rows of a matrix would compete for the same sets of the cache.
     """
-    in_a_line = 16 if narrow else 8
-    return in_a_line * (-(-vectors // in_a_line) | 1)
+    return 8 * (-(-vectors // 8) | 1)
 
 
 # Plain integers, as `|` of enumeration members takes ten times as long
 _AUTO, _KERNEL, _OF_BLOCKS = int(Need.AUTO), int(Need.KERNEL), int(OF_BLOCKS)
 _OTHER_KERNELS, _LITERAL = int(Need.OTHER_KERNELS), int(Need.LITERAL)
 _CLASSES, _LISTS, _HEAVY = int(Need.CLASSES), int(Need.LISTS), int(Need.HEAVY)
-_NARROW = int(Need.NARROW)
 _NOTHING = dict.fromkeys(layout.HEADER.names or (), 0)
 
 
@@ -81,11 +74,10 @@ def _header(fields: Mapping[str, Any]) -> Any:
     listed = int(fields.get("slots", 0)) > 0
     following = {  # a block with `slots` has sparse lists and no table
         "needs": _needs(fields, listed),
-        "dense": 0 if listed or fields.get("narrow", 0) else width,
+        "dense": 0 if listed else width,
         "linked": width if listed else 0,
         "heads": capacity if listed else 0,
         "pieces": layout.PIECES if listed else 0,
-        "jotted": layout.TOGETHER // 2 * (width + 2) if fields.get("narrow", 0) else 0,
     }
     return layout.Header(**{**_NOTHING, **fields, **following})
 
@@ -99,7 +91,6 @@ def _needs(fields: Mapping[str, Any], listed: bool) -> int:
         needs |= _OTHER_KERNELS * (fields.get("kernel", 0) != Kernel.RBF)
         needs |= _LITERAL * (fields.get("objective", 0) == Objective.EQ21)
         needs |= _LISTS * listed | _HEAVY * (fields.get("heavy", 0) > 0)
-        needs |= _NARROW * (fields.get("narrow", 0) > 0)
     return int(needs)
 
 

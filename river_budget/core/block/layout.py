@@ -21,7 +21,6 @@ import numpy as np
 
 from ..compiling.array_views import (
     carver,
-    f32_matrix,
     f64,
     f64_matrix,
     i32,
@@ -34,13 +33,13 @@ from ..compiling.model_type import register_attributes, register_constructor
 from ..simd.vector_ops import LANES
 
 # These fields set table sizes
-_SIZES = "capacity width slots outputs per_vector factored heavy room desk narrow"
-_DERIVED = "dense linked heads pieces jotted"  # follow from SIZES
+_SIZES = "capacity width slots outputs per_vector factored heavy room desk"
+_DERIVED = "dense linked heads pieces"  # follow from SIZES
 _INTEGERS = (
     f"stamp scratch function needs {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
     "maintenance arity method objective choice repairs vanished judged alarm said equal shuffled fresh freed "
     "wanted outgrown noted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_ties at_columns at_firsts "
-    "at_pieces at_nodes at_multipliers at_lengths at_strains at_unsorted at_brief at_distances at_room at_narrow_vectors"
+    "at_pieces at_nodes at_multipliers at_lengths at_strains at_unsorted at_brief at_distances at_room"
 )
 _REALS = (
     "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature first_target "
@@ -85,8 +84,6 @@ BLOCK_TABLES: dict[str, Any] = {
     # The support vectors: a row per feature. Empty in a model with slots, which keeps sparse lists instead
     # (core/vectors/stored.py).
     "vectors": (f64_matrix, lambda h: (h.dense, h.capacity)),
-    # The support vectors of a narrow model, in float32 (core/vectors/table32.py); `vectors` is empty then.
-    "narrow_vectors": (f32_matrix, lambda h: (h.narrow * h.width, h.capacity)),
     "coefficients": (f64_matrix, lambda h: (h.outputs, h.capacity)),  # without head.scale
     "norms": (f64, lambda h: (h.capacity,)),  # norm_of each (core/expansion/kernel_rows.py)
     "arrivals": (i64, lambda h: (h.capacity,)),  # the arrival number of each: its age
@@ -126,8 +123,6 @@ SCRATCH_ROWS: dict[str, Any] = {
     "x": (f64, lambda h: (h.width + 1,)),  # the values of these features
     "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, for distances
     "other": (f64, lambda h: (h.custom * h.width,)),  # a second one, for a user's function
-    # The values of the next examples in float32, in a narrow model
-    "narrow_values": (f64, lambda h: (h.jotted,)),
     "emptied": (i64, lambda h: (h.linked,)),  # features that no vector uses any more
     "needs": (i64, lambda h: (h.pieces,)),  # pieces of each size that an example needs
 }

@@ -17,9 +17,6 @@ LEAST = 1e-60  # a vector with a smaller squared length counts as zero
 # |v|^2 + |x|^2 - 2 <v, x> would lose their digits. (It is enough to look at x: v is about as long, or so far
 # away that its kernel value is 0.)
 CANCELS = 1e4
-# The same limit for products in float32: above it they are computed in float64, also for a norm so large
-# that products could overflow in float32
-CANCELS_NARROW, LARGEST_NARROW_NORM = 16.0, 1e20
 
 
 @compiled(always_inlined=True)
@@ -35,10 +32,7 @@ def padded_count(model):
 @compiled(always_inlined=True)
 def cancels(model, norm):
     """Whether distances between vectors of this norm must be sums of squared differences (see CANCELS)."""
-    head = model.head
-    if head.narrow:
-        return head.gamma * norm > CANCELS_NARROW or norm > LARGEST_NARROW_NORM
-    return head.gamma * norm > CANCELS
+    return model.head.gamma * norm > CANCELS
 
 
 @compiled(fastmath=REORDERED)

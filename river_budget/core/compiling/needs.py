@@ -22,11 +22,10 @@ class Need(enum.IntFlag):
     LISTED_EXAMPLES = enum.auto()  # examples that come as lists of present features
     NAMES = enum.auto()  # dicts with only some of the names, or with new ones
     TOGETHER = enum.auto()  # several examples scored at the same time
-    NARROW = enum.auto()  # support vectors in float32
 
 
 # Needs that follow from the fields of a block; from the form of examples; from what a stream contains
-OF_BLOCKS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL | Need.LISTS | Need.HEAVY | Need.NARROW
+OF_BLOCKS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL | Need.LISTS | Need.HEAVY
 OF_EXAMPLES = Need.LISTED_EXAMPLES | Need.NAMES
 OF_STREAMS = Need.TOGETHER | Need.LISTS | Need.HEAVY
 

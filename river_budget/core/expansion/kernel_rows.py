@@ -6,29 +6,21 @@ that are present in x, however many the model knows (core/examples/present_featu
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..block.limits import CUSTOM, FARTHEST, LAPLACIAN, RBF, cancels, log_of_distance, padded_count
 from ..compiling.by_address import shared
 from ..compiling.jit import REORDERED, compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, REAL
 from ..compiling.needs import Need
 from ..examples.present_features import all_of
-from ..simd.exponential import exp_of, exponentials
+from ..simd.exponential import exp_of, exponentials, gaussians
 from ..simd.vector_ops import dot
 from ..vectors.stored import (
     distances_are_kept,
     distances_by_differences,
     dot_products,
-    gaussians_from_products,
-    gaussians_from_wider_products,
-    products_for_kernel,
     read_vector,
 )
 from .other_kernels import other_norm, other_self_kernel, powers, row_without_products
-
-# `keeps_logs` of from_products. (numba would compile it for each of the literals True and False.)
-WITH_LOGS, WITHOUT_LOGS = np.bool_(True), np.bool_(False)
 
 
 @compiled(fastmath=REORDERED, always_inlined=True)
@@ -41,16 +33,14 @@ def _exponentials(row, logs, gamma, n):
 
 @shared(Need.KERNEL, NOTHING, MODEL, EXAMPLE, REAL)
 def kernel_row(model, x, norm):
-    """model.row[j] = k(vector j, x). If the kernel is Gaussian and the model may merge, model.logs[j] = its logarithm."""
+    """model.row[j] = k(vector j, x). If the kernel is Gaussian, model.logs[j] = its logarithm."""
     head, row, n = model.head, model.row, padded_count(model)
     if (head.kernel == RBF or head.kernel == LAPLACIAN) and cancels(model, norm):
-        if gaussians_from_wider_products(model, x):
-            return
         distances_by_differences(model, x, row, n)
         _exponentials(row, model.logs, head.gamma, n)
     elif has_products(model):
-        products_for_kernel(model, x, row, n)
-        from_products(model, row, norm, WITH_LOGS)
+        dot_products(model, x, row, n)
+        from_products(model, row, norm)
     else:
         row_without_products(model, x, norm)
 
@@ -62,14 +52,14 @@ def has_products(model):
 
 
 @compiled(always_inlined=True)
-def from_products(model, products, norm, keeps_logs):
+def from_products(model, products, norm):
     """model.row[j] = k(vector j, x) from inner products.
 
-    With keeps_logs, model.logs[j] = the logarithm of a Gaussian kernel value, from which merging x next reads distances.
+    model.logs[j] = the logarithm of a Gaussian kernel value, from which merging x next reads distances.
     """
     row, n = model.row, padded_count(model)
     if model.head.kernel == RBF:
-        gaussians_from_products(model, products, norm, keeps_logs)
+        gaussians(products, row, model.logs, model.norms, norm, model.head.gamma, n)
     else:
         for j in range(n):
             row[j] = products[j]

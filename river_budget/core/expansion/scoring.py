@@ -27,8 +27,6 @@ from ..examples.present_features import (
 from ..simd.vector_ops import LANES
 from ..vectors.stored import has_products_together, products_of_eight, products_together
 from .kernel_rows import (
-    WITH_LOGS,
-    WITHOUT_LOGS,
     from_products,
     has_products,
     kernel_row,
@@ -67,7 +65,7 @@ def score_together(call, t, n):
         first, _ = example_and_scores(model, stream, t)
         products_together(model, first, model.ahead, padded_count(model))
         for k in range(TOGETHER):
-            from_products(model, model.ahead[k], model.norms_ahead[k], WITHOUT_LOGS)
+            from_products(model, model.ahead[k], model.norms_ahead[k])
             score_row(model, model.row, scores_of(stream, t + k))
         t += TOGETHER
     return t
@@ -93,7 +91,7 @@ def kernel_row_of_example(model, stream, t, x, norm):
     """row[j] = k(vector j, x), where x is example t."""
     k = row_of_products(model, x, stream[GATHERED], t) if may_have_products(model, t) else NO_VECTOR
     if k != NO_VECTOR:
-        from_products(model, model.ahead[k], norm, WITH_LOGS)
+        from_products(model, model.ahead[k], norm)
     else:
         kernel_row(model, x, norm)
 

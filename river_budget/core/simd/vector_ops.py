@@ -1,5 +1,5 @@
-"""SIMD vectors in LLVM code (eight float64 or sixteen float32 numbers, on which one instruction works), and vector
-operations on arrays with the same order of summation on every processor.
+"""SIMD vectors in LLVM code (eight numbers, on which one instruction works), and vector operations on arrays with
+the same order of summation on every processor.
 
 A compiler sums in as many lanes as the processor has, and the last digit of a sum can decide which vectors a
 model merges. Here the order is fixed: lane l takes the products l, l + 8, l + 16 and so on, in four
@@ -69,7 +69,6 @@ def declared(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
 
 
 DOUBLES = Kind(ir.DoubleType(), "f64", LANES)
-FLOATS = Kind(ir.FloatType(), "f32", 2 * LANES)
 
 ACCUMULATORS = 4
 _FLAG = ir.IntType(1)

@@ -1,1 +1,1 @@
-"""How support vectors are stored: a table, a table in float32, or sparse lists."""
+"""How support vectors are stored: a table or sparse lists."""

@@ -1,28 +1,24 @@
 """How support vectors are stored: one interface, and a file for each storage.
 
-| verb                                       | table: table.py   | table in float32: table32.py    | sparse: sparse.py,      |
-|                                            |                   |                                 | sparse_nodes.py         |
-|--------------------------------------------|-------------------|---------------------------------|-------------------------|
-| write_vector(model, j, x)                  | write             | write, rounds x and its norm    | write                   |
-| read_vector(model, j) -> x                 | read              | read                            | read                    |
-|   read_with_zeros(model, j, values)        | same name         | -                               | -                       |
-| move_vector(model, source, target)         | copy              | copy                            | move                    |
-| forget_vector(model, j)                    | -                 | -                               | forget                  |
-| dot_products(model, x, row, n)             | products          | products, widen                 | products                |
-|   products_for_kernel, for kernel rows     | products          | products, which stay float32    | products                |
-|   products_of_eight(model, x, row, column) | products_of_eight | products_of_sixteen             | -                       |
-|   products_together(model, x, rows, n)     | products_together | products_together               | -                       |
-|   gaussians_from_products(model, ...)      | gaussian_values   | gaussian_values, in float32     | as for a table          |
-| distances_by_differences(model, ...)       | differences       | differences, or float64 products| differences             |
-|   add_absolute_differences(model, ...)     | same name         | -                               | same name               |
-| side_by_side(model, members, ..., points)  | write_points      | write_points                    | side_by_side            |
+| verb                                       | table: table.py   | sparse: sparse.py, sparse_nodes.py |
+|--------------------------------------------|-------------------|------------------------------------|
+| write_vector(model, j, x)                  | write             | write                              |
+| read_vector(model, j) -> x                 | read              | read                               |
+|   read_with_zeros(model, j, values)        | same name         | -                                  |
+| move_vector(model, source, target)         | copy              | move                               |
+| forget_vector(model, j)                    | -                 | forget                             |
+| dot_products(model, x, row, n)             | products          | products                           |
+|   products_of_eight(model, x, row, column) | products_of_eight | -                                  |
+|   products_together(model, x, rows, n)     | products_together | -                                  |
+| distances_by_differences(model, ...)       | differences       | differences                        |
+|   add_absolute_differences(model, ...)     | same name         | same name                          |
+| side_by_side(model, members, ..., points)  | write_points      | side_by_side                       |
 
-A model has a sparse storage if head.slots > 0, a table in float32 if head.narrow, and a table otherwise. No folder of
-core above this one reads these fields: code there calls the functions at the end of this file. A further storage is a
-file with these verbs, and a branch in each function here.
+A model has a sparse storage if head.slots > 0, and a table otherwise. No folder of core above this one reads this
+field: code there calls the functions at the end of this file. A further storage is a file with these verbs, and a
+branch in each function here.
 
-All storages add one product after the other in the order of the keys, so those in float64 give the same sums to the
-last bit. A table is faster for dense vectors; lists take memory only for numbers other than 0. In models with long
+Both storages add one product after the other in the order of the keys, which gives the same sums to the last bit. A table is faster for dense vectors; lists take memory only for numbers other than 0. In models with long
 vectors, a vector is a multiplier times its stored numbers (core/vectors/multiples.py); callers see no difference.
 """
 
@@ -33,22 +29,20 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
 from ..compiling.needs import Need
-from ..examples.present_features import NO_VECTOR, all_have_places, write_whole
-from . import multiples, sparse, table, table32
+from ..examples.present_features import NO_VECTOR, write_whole
+from . import multiples, sparse, table
 
 # writing and reading
 
 
 @compiled
 def write_vector(model, j, x):
-    """Overwrite vector j with x. The caller has set its norm; a table in float32 replaces it by the norm of the rounded x."""
+    """Overwrite vector j with x. The caller has set its norm."""
     head = model.head
     if head.noted:
         multiples.write(model, j, x)
     elif head.slots:
         sparse.write(model, j, x)
-    elif head.narrow:
-        table32.write(model, j, x)
     else:
         table.write(model, j, x)
 
@@ -61,14 +55,12 @@ def read_vector(model, j):
         return multiples.read(model, j)
     if head.slots:
         return sparse.read(model, j)
-    if head.narrow:
-        return table32.read(model, j)
     return table.read(model, j)
 
 
 @compiled(always_inlined=True)
 def read_with_zeros(model, j, values):
-    """Write the first numbers of vector j, zeros included, to `values`. For users' kernels: in a table of float64."""
+    """Write the first numbers of vector j, zeros included, to `values`. For users' kernels, which need a table."""
     table.read_with_zeros(model, j, values)
 
 
@@ -80,8 +72,6 @@ def move_vector(model, source, target):
         multiples.move(model, source, target)
     elif head.slots:
         sparse.move(model, source, target)
-    elif head.narrow:
-        table32.copy(model, source, target)
     else:
         table.copy(model, source, target)
 
@@ -101,9 +91,6 @@ def dot_products(model, x, row, n):
     """row[j] = <vector j, x> for j < n, a multiple of LANES"""
     if model.head.slots:
         sparse.products(model, x, row, n)
-    elif model.head.narrow:
-        table32.products(model, x, row, n)
-        table32.widen(row, n)
     else:
         table.products(model.vectors, x, row, n)
     if model.head.heavy:
@@ -111,53 +98,17 @@ def dot_products(model, x, row, n):
             row[j] *= model.multipliers[j]
 
 
-@compiled(always_inlined=True)
-def products_for_kernel(model, x, row, n):
-    """Inner products for `gaussians_from_products`: those of a table in float32 stay float32."""
-    if model.head.narrow:
-        table32.products(model, x, row, n)
-    else:
-        dot_products(model, x, row, n)
-
-
 @compiled
 def products_of_eight(model, x, row, column):
     """`dot_products` for eight vectors from a column on. For models that `has_products_together`."""
-    if model.head.narrow:
-        table32.products_of_sixteen(model, x, row, column)
-    else:
-        table.products_of_eight(model.vectors, x, row, column)
+    table.products_of_eight(model.vectors, x, row, column)
 
 
 @compiled
 def products_together(model, x, rows, n):
     """`dot_products` for TOGETHER examples with the same features, of which x is the first, with the same bits:
     rows[k, j] belongs to example k. For models that `has_products_together`."""
-    if model.head.narrow:
-        table32.products_together(model, x, rows, n)
-    else:
-        table.products_together(model.vectors, x, rows, n)
-
-
-@compiled(always_inlined=True)
-def gaussians_from_products(model, products, norm, keeps_logs):
-    """model.row[j] = exp(-gamma |vector j - x|^2), from `products_for_kernel` and |x|^2. With keeps_logs,
-    model.logs[j] = its logarithm."""
-    if model.head.narrow == 0:
-        table.gaussian_values(model, products, norm)
-    elif keeps_logs:
-        table32.gaussian_values(model, products, model.row, norm)
-    else:
-        table32.gaussian_values_without_logs(model, products, model.row, norm)
-
-
-@compiled(always_inlined=True)
-def gaussians_from_wider_products(model, x):
-    """Gaussian kernel values from products in float64, for tables in float32 where products in float32 would cancel.
-
-    Returns False and computes nothing for other storages, or if x is so long that float64 would cancel too.
-    """
-    return model.head.narrow != 0 and table32.gaussian_values_from_wide_products(model, x)
+    table.products_together(model.vectors, x, rows, n)
 
 
 # differences
@@ -169,21 +120,15 @@ def distances_by_differences(model, x, distances, n):
 
     For examples so long that |v|^2 + |x|^2 - 2 <v, x> would cancel. Summed are the features of the vector, by key; then
     those that only x has, whether the model knows them or not: a name that no vector uses may be forgotten in between.
-    LLVM fuses and reorders nothing here, so that all storages in float64 give the same bits. For vectors with a multiplier
+    LLVM fuses and reorders nothing here, so that both storages give the same bits. For vectors with a multiplier
     the result is a lower bound.
     """
     head = model.head
-    known = head.narrow != 0 and all_have_places(x)
-    if known and table32.distances_from_wide_products(model, x, distances, n):
-        return
     write_whole(x, model.whole)
     for j in range(n):
         distances[j] = 0.0
     if head.slots:
         sparse.differences(model, x, distances)
-    elif head.narrow:
-        table32.round_in_place(model.whole)
-        table32.differences(model, x, distances, n)
     else:
         table.differences(model, x, distances, n)
     if head.heavy:
@@ -222,10 +167,7 @@ def side_by_side(model, members, unwritten, x, cursors, places, points):
         sizes = f64(address_of(places), model.head.width)  # in the memory of the places
         for f in range(sizes.shape[0]):
             sizes[f] = 0.0
-        if model.head.narrow:
-            table32.write_points(model, members, unwritten, x, points, sizes)
-        else:
-            table.write_points(model, members, unwritten, x, points, sizes)
+        table.write_points(model, members, unwritten, x, points, sizes)
         n = table.drop_absent(model, sizes, places, points)
     if model.head.noted:
         multiples.multiply_points(model, members, points, n)
@@ -268,5 +210,5 @@ def keep_distances(model):
 
 @compiled
 def request_distance_table(model, is_wanted):
-    """Ask Python for tables of multipliers and distances if they are wanted; a table in float32 cannot have them."""
-    model.head.outgrown = is_wanted and model.head.narrow == 0
+    """Ask Python for tables of multipliers and distances if they are wanted."""
+    model.head.outgrown = is_wanted

@@ -1,4 +1,4 @@
-"""Storage in a table: a row per feature and a column per vector, in float64.
+"""Storage in a table: a row per feature and a column per vector.
 
 The values of one feature in all vectors lie side by side, so that one instruction works on eight vectors. The
 functions are in the order of core/vectors/stored.py, which calls them.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..block.layout import TOGETHER
-from ..block.limits import LAPLACIAN, padded_count
+from ..block.limits import LAPLACIAN
 from ..block.written_vectors import record_write
 from ..compiling.array_views import f64_matrix
 from ..compiling.jit import compiled
@@ -24,9 +24,8 @@ from ..examples.present_features import (
     write_places,
     write_whole,
 )
-from ..simd.exponential import gaussians
-from ..simd.vector_ops import DOUBLES, LANES
-from ..simd.vector_sums import compiled_group, compiled_sweep, product_of
+from ..simd.vector_ops import LANES
+from ..simd.vector_sums import compiled_group, compiled_sweep, product
 
 
 @compiled
@@ -90,17 +89,9 @@ def products_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
         rows[:TOGETHER, :n] += examples[:, i, None] * vectors[place, :n]
 
 
-_product = product_of(DOUBLES)
-compiled_sweep(products, _product)
-compiled_group(products_of_eight, _product)
-compiled_sweep(products_together, _product, TOGETHER)
-
-
-@compiled(always_inlined=True)
-def gaussian_values(model, products, norm):
-    """model.row[j] = k(vector j, x) of a Gaussian kernel, from products; model.logs[j] = its logarithm."""
-    head, n = model.head, padded_count(model)
-    gaussians(products, model.row, model.logs, model.norms, norm, head.gamma, n)
+compiled_sweep(products, product)
+compiled_group(products_of_eight, product)
+compiled_sweep(products_together, product, TOGETHER)
 
 
 @compiled(always_inlined=True)
@@ -114,18 +105,12 @@ def add_absolute_differences(model, feature, value, row, n):
 @compiled
 def differences(model, x, distances, n):
     """distances[j] += |vector j - x|^2, or |vector j - x|_1 for the Laplacian kernel, for j < n; model.whole holds x with
-    its zeros."""
-    absolute = model.head.kernel == LAPLACIAN
-    add_differences(model.vectors, model.whole, x, absolute, distances, n)
-
-
-@compiled(inlined=True)
-def add_differences(vectors, whole, x, absolute, distances, n):
-    """`differences` for a table in float64 or float32: adds absolute values or squares.
+    its zeros.
 
     First the features of the vector, in the order of rows, then those that only x has: the order of sparse
     storages, which gives the same bits.
     """
+    vectors, whole, absolute = model.vectors, model.whole, model.head.kernel == LAPLACIAN
     for f in range(vectors.shape[0]):
         x_f, feature = whole[f], vectors[f]
         if absolute:

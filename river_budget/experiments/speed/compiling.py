@@ -73,8 +73,7 @@ def passes_of(kind: Any) -> Iterator[Any]:
 
 def needs_of(kind: type[StreamModel]) -> Need:
     """Which of the functions that passes share models of a class may need, whatever their parameters and streams."""
-    of_blocks = OF_BLOCKS if "dtype" in kind.parameters() else OF_BLOCKS & ~Need.NARROW
-    return with_streams(kind.needs) | (of_blocks if kind.needs & Need.KERNEL else Need(0))
+    return with_streams(kind.needs) | (OF_BLOCKS if kind.needs & Need.KERNEL else Need(0))
 
 
 def all_passes() -> Iterator[Any]:

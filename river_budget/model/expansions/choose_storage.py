@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.block import blocks, layout
-from ...core.rounds.stream_warnings import MANY_NAMES
+from ...core.block import blocks
 from ..base.base import StreamModel
 from ..base.copying import nothing_prepared
 from ..inputs.batches import Batch
@@ -40,7 +39,6 @@ LARGE_TABLE = 2**15  # entries of a large table; a new name makes it read all of
 THIN_RATIO_LARGE, THICK_RATIO_LARGE = 8, 3
 # A table is reconsidered after n_entries / ENTRIES_PER_ARRIVAL further arrivals, or later
 ENTRIES_PER_ARRIVAL = 1024
-ENDLESS_NAMES = 1024  # with so many names, few in each example, a float32 model warns that new ones may never end
 NAMES_PER_ARRIVAL = 8  # lists reconsider a table after n_names / NAMES_PER_ARRIVAL further arrivals without a new name
 # Add or free places if names use a larger, or smaller, share of them
 FULL_SHARE, NEARLY_EMPTY_SHARE = 0.5, 0.1
@@ -67,13 +65,6 @@ def is_thick(names: int, count: int, numbers: int) -> bool:
 class StoredVectors(StreamModel):
     """A model that stores support vectors, in a table or in sparse lists."""
 
-    dtype: str = "float64"  # the type of the stored vectors' numbers
-
-    @property
-    def narrow(self) -> bool:
-        """Whether vectors are stored in float32, which always means in a table."""
-        return self.dtype == "float32"
-
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         if self.features.loose and self.block is not None:
             self._place_names(names, beside)
@@ -86,14 +77,9 @@ class StoredVectors(StreamModel):
             super()._add_to_others(names, beside)
             return
         lists, n = stored_in(self.block), len(self.features) + len(names)
-        few = n > THIN_RATIO * len(beside)
-        thin = few or is_thin(n, len(lists), len(lists.places) + len(beside))
-        if thin and self.narrow:
-            super()._add_to_others(names, beside)
-            if few and n >= ENDLESS_NAMES:
-                head = blocks.views(self.block).head
-                head.alarm |= MANY_NAMES & ~head.said
-        elif thin:
+        numbers = len(lists.places) + len(beside)
+        thin = n > THIN_RATIO * len(beside) or is_thin(n, len(lists), numbers)
+        if thin:
             self._store_in_lists(lists)
             together = {**dict.fromkeys(names), **dict.fromkeys(beside)}
             self._place_names(self.features.unknown(together), beside)
@@ -125,8 +111,6 @@ class StoredVectors(StreamModel):
         Once per `capacity` arrivals; less often for a large table, which takes long to read or to rebuild.
         """
         model, n = blocks.views(self.block), len(self.features)
-        if self.narrow:
-            return THIN_RATIO, layout.UNLIMITED
         pause = model.head.capacity
         if self.features.loose:
             return 0, self._reviewed_at + pause + n // NAMES_PER_ARRIVAL
@@ -219,7 +203,7 @@ class StoredVectors(StreamModel):
         """
         numbers = int(lists.starts[-1] - lists.starts[0])
         thin = len(names) > THIN_RATIO * (numbers / len(lists))
-        if not thin or self.narrow:
+        if not thin:
             self.add_features(used if thin else names)
             return
         width = max(len(used), 1)

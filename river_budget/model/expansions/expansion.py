@@ -8,7 +8,6 @@ import numpy as np
 
 from ...core.block import blocks, layout
 from ...core.block.codes import Maintenance
-from ...core.block.codes import Strategy as Kind
 from ...core.budget.keep import STRATEGIES
 from ...core.budget.united import project_cheapest, remove_lightest
 from ...core.compiling.needs import Need
@@ -17,7 +16,7 @@ from ...core.expansion.scoring import decide, kernel_rows
 from ...kernels import RBF
 from ...maintenance import Maintenance as Strategy
 from ...maintenance import Merge, Project
-from ...parameters import Mutable, instance_of, one_of, optional, positive, whole
+from ...parameters import Mutable, instance_of, optional, positive, whole
 from ..base.base import StreamModel, check_compiled
 from ..calls.calls import Call, Rows
 from ..inputs.sparse_examples import vectors_of
@@ -42,16 +41,6 @@ class BudgetModel(StoredVectors):
     needs = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
     scoring_pass: ClassVar[Any] = staticmethod(decide)
 
-    def _set_dtype(self, dtype: str) -> None:
-        """Check and set the parameter; before the strategy, which depends on it."""
-        one_of("float64", "float32")("dtype", dtype)
-        self.dtype = dtype
-        if self.narrow and not isinstance(self.kernel_in_use, RBF):
-            raise ValueError(
-                f"dtype='float32' needs a Gaussian kernel (RBF), not kernel={self.kernel_in_use!r}, which is computed "
-                "in float64 only"
-            )
-
     @property
     def budget_in_use(self) -> int | None:
         """The limit on the number of vectors; None: no limit."""
@@ -61,7 +50,6 @@ class BudgetModel(StoredVectors):
     def header_fields(self, n_features: int) -> dict[str, Any]:
         budget = self.budget_in_use
         return super().header_fields(n_features) | {
-            "narrow": int(self.narrow),
             "capacity": self.capacity_for(0),
             "budget": layout.UNLIMITED if budget is None else budget,
             "per_vector": self.per_vector_rows,
@@ -70,12 +58,8 @@ class BudgetModel(StoredVectors):
     def capacity_for(self, count: int) -> int:
         """The capacity of a block for `count` vectors and a newcomer."""
         if self.budget_in_use is None:
-            return self.columns_for(max(FIRST_CAPACITY, count + 1))
-        return self.columns_for(min(max(FULL_CAPACITY_BUDGET, count), self.budget_in_use) + 1)
-
-    def columns_for(self, vectors: int) -> int:
-        """The capacity of a block for this number of vectors, rounded up to whole cache lines."""
-        return blocks.columns_for(vectors, self.narrow)
+            return blocks.columns_for(max(FIRST_CAPACITY, count + 1))
+        return blocks.columns_for(min(max(FULL_CAPACITY_BUDGET, count), self.budget_in_use) + 1)
 
     def prepare(self) -> None:
         """Double the capacity of the block, for models without a budget or with a large one."""
@@ -83,7 +67,7 @@ class BudgetModel(StoredVectors):
         if self.budget_in_use is not None:
             grown = min(grown, self.budget_in_use + 1)
         try:
-            self.resize_block(capacity=self.columns_for(grown))
+            self.resize_block(capacity=blocks.columns_for(grown))
         except MemoryError as error:
             error.add_note(
                 f"{type(self).__name__} needs room for {grown} support vectors of {len(self.features)} features"
@@ -124,8 +108,8 @@ class BudgetModel(StoredVectors):
         if blocks.has_lists(block):
             return vectors_of(self.block)
         factors = blocks.multipliers_of(block)
-        table = blocks.table_of(block)[: len(self.features), : len(factors)]
-        return np.ascontiguousarray(table.T, float) * factors[:, None]
+        table = block.vectors[: len(self.features), : len(factors)]
+        return np.ascontiguousarray(table.T) * factors[:, None]
 
     @looks_at_the_model
     def coefficient_columns(self) -> Rows:
@@ -269,11 +253,6 @@ class Maintained(BudgetModel):
         return PROJECT
 
     def _check_together(self, **parameters: Any) -> None:
-        if self.narrow and self.strategy.kind == Kind.FACTOR:
-            raise ValueError(
-                f"dtype='float32' does not go with maintenance {self.strategy!r}: it inverts a matrix of kernel "
-                "values, which magnifies their errors"
-            )
         budget = (self.__dict__ | parameters)["budget"]
         if budget is None or not self.strategy.needs_rbf:
             return

@@ -202,7 +202,7 @@ def stored_in(block: Any) -> Lists:
     model = blocks.views(block)
     count = model.head.count
     if not blocks.has_lists(model):
-        return Lists.of_table(np.ascontiguousarray(blocks.table_of(model)[:, :count].T, float))
+        return Lists.of_table(np.ascontiguousarray(model.vectors[:, :count].T))
     used, filled, lengths = _used_nodes(model)
     nodes = model.nodes
     vectors, features = nodes["vector"][used], np.repeat(filled, lengths)
@@ -220,7 +220,7 @@ def set_vectors(block: Any, lists: Lists) -> None:
     n = len(lists)
     model.unsorted[:], model.brief[:] = 0, 0
     if not blocks.has_lists(model):
-        table = blocks.table_of(model)
+        table = model.vectors
         table[:] = 0.0
         owners = np.repeat(np.arange(n), np.diff(lists.starts))
         table[lists.places, owners] = lists.values

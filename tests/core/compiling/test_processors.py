@@ -24,10 +24,9 @@ late = [dict(enumerate(x)) for x in X[-20:].tolist()]
 target = np.sin(X[:, 0] * X[:, 1]) + 0.3 * X[:, 8]
 five = np.digitize(target, (-0.3, 0.0, 0.3, 0.6))
 for name in sys.argv[1:]:
-    name, *dtype = name.split()
     kind = getattr(rb, name)
     seed = {"seed": 1} if "seed" in kind.parameters() else {}
-    model = kind(**seed, **({"dtype": dtype[0]} if dtype else {}))
+    model = kind(**seed)
     several = model.clone()
     model.learn_many(X, target > 0.3 if name.endswith("Classifier") else target)
     found = []
@@ -58,7 +57,6 @@ for budget in (100, 200):
 """
 FEW = ["BSGDClassifier"]  # it is compiled for the other processor
 ALL = [name for name in rb.__all__ if name.endswith(("Classifier", "Regressor"))]
-ALL += [f"{name} float32" for name in ALL if "dtype" in getattr(rb, name).parameters()]
 
 
 def learned(names, environment, script=LEARN):

@@ -286,7 +286,6 @@ REFUSING = {
     "lists": (rb.BSGDClassifier(9, RBF(0.5), seed=1), 300, 40),
     "lists that are full": (rb.KernelPerceptronClassifier(RBF(0.5)), 60, 40),
     "scaled": (rb.BSGDClassifier(9, RBF(0.5, scales={"w1": 2.0}), seed=1), 30, 4),
-    "float32": (rb.ForgetronClassifier(9, dtype="float32"), 30, 4),
     "rows": (rb.AutoKernelClassifier(9, seed=1), 30, 4),
     "drawn": (rb.FOGDClassifier(8, seed=1), 30, 4),
     "drawn and forgotten": (rb.FOGDClassifier(8, seed=1), 400, 40),
