@@ -9,21 +9,18 @@ Models that only predict have "predict_only": true.
 
 from __future__ import annotations
 
-import functools
 import json
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 from river import compose
 
+from .. import algorithms
 from ..model.base.base import StreamModel
 from . import frozen, plain, rivers, states, trust
 from .container import Source
 from .errors import SavedModelError, damaged
 
 Node = dict[str, Any]
-PACKAGE = "river_budget.algorithms."
 DEEPEST_PIPELINE = 10  # the depth up to which pipelines may be nested
 _registered: dict[str, Any] = {}
 
@@ -33,35 +30,23 @@ def register(kind: Any) -> Any:
 
     Import the module of the class before you load such a file.
     """
-    if not (isinstance(kind, type) and issubclass(kind, StreamModel)):
+    if not _is_in_block(kind):
         raise TypeError(f"{kind!r} is no model in a block: it does not derive from StreamModel")
-    if _own_classes().get(kind.__name__, kind) is not kind:
+    if kind.__name__ in algorithms.PLACES:
         raise ValueError(f"{kind.__name__} is the name of a model of river_budget")
     trust.check_declared(kind())
     _registered[kind.__name__] = kind
     return kind
 
 
-def classes() -> dict[str, Any]:
-    """{name: class} of all models that files may contain."""
-    return _own_classes() | _registered
+def class_named(name: Any) -> Any:
+    """The class of models in files that has this name; None if there is none."""
+    kind = algorithms.find(name) if name in algorithms.PLACES else _registered.get(name)
+    return kind if _is_in_block(kind) else None
 
 
-@functools.cache
-def _own_classes() -> dict[str, Any]:
-    """{name: class} of our models: those in __all__ of their modules."""
-    found = {}
-    for kind in _kinds_of(StreamModel):
-        inside = kind.__module__.startswith(PACKAGE)
-        if inside and kind.__name__ in getattr(sys.modules[kind.__module__], "__all__", ()):
-            found[kind.__name__] = kind
-    return found
-
-
-def _kinds_of(kind: Any) -> Iterator[Any]:
-    for special in kind.__subclasses__():
-        yield special
-        yield from _kinds_of(special)
+def _is_in_block(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, StreamModel)
 
 
 # to the file
@@ -86,7 +71,7 @@ def _node(model: Any, arrays: list[Any], depth: int) -> Node:
             for name, step in model.steps.items()
         ]
         return {"class": "Pipeline", "steps": steps}
-    if classes().get(type(model).__name__) is type(model):
+    if class_named(type(model).__name__) is type(model):
         return states.encoded(model, arrays)
     return rivers.encoded(model, lambda inner: encoded(inner, arrays, depth + 1))
 
@@ -146,8 +131,8 @@ def _model(node: Node, source: Source, only_predicts: bool, depth: int) -> Any:
     kind = node.get("class")
     if kind == "Pipeline":
         return _pipeline(node, source, depth)
-    if isinstance(kind, str) and kind in classes():
-        return states.decoded(classes()[kind], node, source, only_predicts)
+    if isinstance(kind, str) and class_named(kind) is not None:
+        return states.decoded(class_named(kind), node, source, only_predicts)
     if isinstance(kind, str) and kind in rivers.KINDS:
         return rivers.decoded(kind, node, lambda inner: decoded(inner, source, depth + 1))
     raise SavedModelError(f"the file holds a {plain.short(kind)}, which this version does not know")

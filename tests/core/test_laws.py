@@ -100,14 +100,6 @@ def floor(module):
     return found[0]
 
 
-LATER = {"scipy.stats", "pandas", "polars", "sklearn", "onnx", "matplotlib", "ray"}
-
-
-def test_what_takes_long_to_load_is_loaded_when_it_is_needed():
-    loaded = "import json, sys, river_budget; print(json.dumps(sorted(sys.modules)))"
-    assert not LATER & set(run(loaded, PACKAGE.parent))
-
-
 def test_imports_are_resolved():
     assert "river_budget.core.expansion.scoring" in set(
         imports_of(PACKAGE / "model" / "expansions" / "expansion.py")

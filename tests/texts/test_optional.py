@@ -12,7 +12,6 @@ import tomllib
 import pytest
 from folders import PYTHONPATH, ROOT, syntax_of
 from optional import Missing
-from processes import output_of
 
 STORED = {"tests": ROOT / "tests", "river_budget": ROOT / "river_budget"}
 OURS = {"river_budget", "papers", *(path.stem for path in STORED["tests"].rglob("*.py"))}
@@ -92,11 +91,3 @@ def test_a_stand_in_that_is_only_imported_skips_nothing(tmp_path):
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert "1 passed, 1 skipped" in done.stdout
-
-
-def test_importing_the_package_loads_no_more_than_it_must():
-    """What only some programs need is loaded when they use it."""
-    late = {"river.optim", "scipy.special", "scipy.linalg", "pandas", "polars", "pyarrow"}
-    late |= {"matplotlib", "ray", "sklearn", "onnx", "river_budget.experiments"}
-    code = f"import sys, river_budget; print(*({late!r} & sys.modules.keys()))"
-    assert output_of("-c", code).split() == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ...core.compiling.plain import PLAIN, VARIABLE
 from ..common.console import GOOD, check_drawing, check_names, draw, print_tables
 from .options import (
     add_formats,
@@ -86,6 +85,7 @@ def add_compile(verbs: Any) -> None:
 
 def run_compile(options: argparse.Namespace) -> int:
     """Compile the code that the named estimators use, or load it."""
+    from ...core.compiling.plain import PLAIN, VARIABLE
     from ..speed import compiling
 
     check_names(options.names, list(compiling.families()), "estimator")

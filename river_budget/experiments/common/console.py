@@ -7,9 +7,12 @@ import difflib
 import pathlib
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from ...plots.panels import Panel
 from .tables import Table, as_text, formatted
+
+if TYPE_CHECKING:  # it loads numpy, and `--version` needs none
+    from ...plots.panels import Panel
 
 GOOD, SHORT, USAGE, NO_DATA, INTERRUPTED = 0, 1, 2, 3, 130
 

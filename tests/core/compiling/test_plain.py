@@ -38,7 +38,7 @@ def test_plain_models_learn_the_same_bits_and_leave_nothing_on_disk(names, tmp_p
 
 LOADED = """
 import sys
-import river_budget as rb
+from river_budget import *
 print(*(name.rpartition(".")[2] for name in sys.modules if name.startswith("river_budget.core.")))
 """
 
