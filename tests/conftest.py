@@ -15,8 +15,10 @@ import traceback
 # Before NumPy is loaded: threads that share out small tables wait for each other, and burn all processors
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Ray starts its workers with niceness 15: where other processes keep all processors busy, a worker takes a minute to
-# start instead of two seconds
+# start instead of two seconds. It shall stay on the loopback interface, on Linux too, and report no usage.
 os.environ.setdefault("RAY_worker_niceness", "0")
+os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 import pytest
 from folders import ROOT, SUPPORT
@@ -87,15 +89,13 @@ def raised_inside_ray(error):
     return inside and not isinstance(error, (TypeError, ValueError, AttributeError))
 
 
-def opened_ray(workers=2):
-    """A Ray on the loopback interface. Skips the test if Ray cannot start."""
-    from river_budget.distributed.workers import backends
-
-    if importlib.util.find_spec("ray") is None:
-        pytest.skip("Ray is not installed")
+def started_ray():
+    """The module ray, with a Ray on this machine. Skips the test if Ray cannot start."""
+    ray = pytest.importorskip("ray", reason="Ray is not installed")
     if not NO_RAY:
         try:
-            return backends.open("ray", workers=workers)
+            ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+            return ray
         except Exception as error:
             if not raised_inside_ray(error):
                 raise
@@ -106,24 +106,27 @@ def opened_ray(workers=2):
 
 # The files whose tests need a Ray. They run one after the other in one process and share a Ray, as it takes 7 seconds
 # to start one.
-WITH_RAY = {"test_backends", "test_guide", "test_keyed", "test_sweep", "test_train_shards"}
+WITH_RAY = {
+    *("test_backends", "test_guide", "test_keyed", "test_keyed_losses", "test_sweep"),
+    "test_train_shards",
+}
 SHARED_RAY = []
 
 
 @pytest.fixture
 def ray():
-    """The Ray that the files of `WITH_RAY` share."""
+    """The module ray, with a Ray that the files of `WITH_RAY` share."""
     if not SHARED_RAY:
-        SHARED_RAY.append(opened_ray())
+        SHARED_RAY.append(started_ray())
     return SHARED_RAY[0]
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item, nextitem):
-    """Close the Ray behind the last test that may need it: the others shall run without."""
+    """End the Ray behind the last test that may need it: the others shall run without."""
     yield
     if SHARED_RAY and (nextitem is None or nextitem.path.stem not in WITH_RAY):
-        SHARED_RAY.pop().close()
+        SHARED_RAY.pop().shutdown()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .sweeps.evaluating import Outcome
     from .sweeps.sweep import Sweep, sweep
     from .training import train_shards
-    from .workers.backends import WorkerLost
+    from .workers.serial import WorkerLost
 
 __all__ = ["KeyedModels", "Outcome", "Sweep", "WorkerLost", "sweep", "train_shards"]
 
@@ -21,7 +21,7 @@ HOMES = {
     "KeyedModels": "keyed.models",
     "Outcome": "sweeps.evaluating",
     "Sweep": "sweeps.sweep",
-    "WorkerLost": "workers.backends",
+    "WorkerLost": "workers.serial",
     "sweep": "sweeps.sweep",
     "train_shards": "training",
 }

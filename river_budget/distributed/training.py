@@ -17,7 +17,7 @@ from ..parameters import one_of, optional, whole
 from ..uniting.rivers import forget_common
 from .precompile import learn_example
 from .workers import backends
-from .workers.backends import Backend, Worker
+from .workers.serial import Worker
 
 FIRST = 500  # examples to test whether the model can be merged, and to compile the code for merging
 PIECE = 10_000  # rows that are converted at once
@@ -95,17 +95,15 @@ def train_shards(
         raise ValueError("streams must be at least one stream")
     trainee = Trainee(sources[0])  # raises now if models cannot be merged, and compiles here, once
     _merged([trainee.learn(model, FIRST), trainee.learn(model, FIRST)], model)
-    with backends.open(backend, len(sources)) as opened:
-        return _rounds(
-            opened, model, [opened.worker(Trainee, source) for source in sources], sync_every
-        )
+    with backends.open(backend) as opened:
+        trainees = [opened.worker(Trainee, source) for source in sources]
+        return _rounds(model, trainees, sync_every)
 
 
-def _rounds(backend: Backend, model: Any, trainees: Sequence[Worker], most: int | None) -> Any:
+def _rounds(model: Any, trainees: Sequence[Worker], most: int | None) -> Any:
     """Learn and merge until all streams have ended."""
     while trainees:
-        shared = backend.put(model)
-        tickets = [trainee.submit("learn", shared, most) for trainee in trainees]
+        tickets = [trainee.submit("learn", model, most) for trainee in trainees]
         learned = [ticket.result() for ticket in tickets]
         model = _merged(learned, model)
         going_on = [count == most for count, _ in learned]

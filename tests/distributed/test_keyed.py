@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import tracemalloc
 
 import numpy as np
@@ -16,21 +15,20 @@ from keyed import (
     content_of,
     keyed,
     one_by_one,
-    processes_of,
     progressive,
     rows,
+    shards_of,
     values_of,
     with_keys,
 )
 from optional import pandas as pd
 from optional import polars as pl
 from optional import pyarrow as pa
-from processes import KILL
 from river import anomaly, compose, linear_model, naive_bayes, preprocessing
 from streams import LABELS, emerging, smooth
 
 import river_budget as rb
-from river_budget.distributed import KeyedModels, WorkerLost
+from river_budget.distributed import KeyedModels
 from river_budget.distributed.keyed.chunks import packed, shard_of, unpacked
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveRandom
@@ -377,7 +375,7 @@ def test_dicts_cost_no_more(tmp_path):
         for _ in range(2):
             models.learn_many(X, y)
             frames.learn_many(pd.DataFrame(X).fillna(0.0), y)
-        for shard in (client.worker.host.object for client in models._coordinator.clients):
+        for shard in shards_of(models):
             assert not any(model.free_rows for model in shard.models.values())
             assert len({id(model.features) for model in shard.models.values()}) < 10
         assert models.memory_usage == pytest.approx(frames.memory_usage, rel=0.3)
@@ -434,16 +432,6 @@ def test_a_bad_chunk_ends_a_stream_and_the_chunks_before_are_learned():
 # With Ray
 
 
-def test_without_a_checkpoint_the_loss_of_a_shard_is_an_error(ray):
-    X, y = rows()
-    models = KeyedModels(MODEL, "key", shards=1)
-    models.learn_many(X, y)
-    os.kill(processes_of(models)[0], KILL)
-    for call in (lambda: models.predict_many(X), models.close):
-        with pytest.raises(WorkerLost, match="with checkpoint=folder"):
-            call()
-
-
 def test_ray_gives_the_same_predictions_and_the_same_models(ray, file, tmp_path):
     X, y = rows()
     with keyed() as serial, KeyedModels(MODEL, "key") as models:
@@ -457,24 +445,3 @@ def test_ray_gives_the_same_predictions_and_the_same_models(ray, file, tmp_path)
         bad = [*X.to_dict("records")[:3], {"key": "k1", "f0": frozenset()}]
         with pytest.raises(ValueError, match="f0"):
             models.learn_many(bad, y[:4])
-
-
-@pytest.mark.parametrize(
-    "method", [pytest.param("learn_many", marks=pytest.mark.slow), "predict_then_learn_many"]
-)
-def test_a_shard_that_is_killed_goes_on_from_the_last_checkpoint(ray, method, file, tmp_path):
-    X, y = rows()
-    with keyed() as serial:
-        expected = progressive(serial, X, y)
-        content = content_of(serial, file)
-    options = {"checkpoint_every": 150, "max_keys": 12}
-    with KeyedModels(MODEL, "key", checkpoint=tmp_path / "c", **options) as models:
-        processes, found = processes_of(models), []
-        for number, some in enumerate(chunks(N, 20)):
-            found.append(getattr(models, method)(X[some], y[some]))
-            if number == 12:
-                os.kill(processes.pop(), KILL)
-        assert content_of(models, file) == content
-        assert len(set(processes_of(models)) - set(processes)) == 1
-    if method != "learn_many":
-        assert [value for part in found for value in values_of(part)] == expected

@@ -10,7 +10,7 @@ import pickle
 import sqlite3
 
 import pytest
-from keyed import KEYS, MODEL, N, chunks, content_of, keyed, progressive, rows, values_of
+from keyed import KEYS, MODEL, N, chunks, content_of, keyed, progressive, rows, shards_of, values_of
 from models import learned
 from river import naive_bayes, preprocessing
 
@@ -19,7 +19,7 @@ from river_budget.distributed import KeyedModels
 from river_budget.distributed.keyed import storage
 from river_budget.distributed.keyed.chunks import unpacked
 from river_budget.distributed.keyed.storage import Folder
-from river_budget.distributed.workers.backends import SerialWorker
+from river_budget.distributed.workers.serial import Worker
 from river_budget.kernels import RBF
 
 SCALED = preprocessing.StandardScaler() | MODEL
@@ -52,7 +52,7 @@ def test_those_that_were_used_longest_ago_wait(tmp_path):
             models.learn_many([{"key": key, "x": 1.0}], ["y"])
         models.predict_many([{"key": "c", "x": 1.0}])
         models.learn_many([{"key": "e", "x": 1.0}], ["y"])
-        (shard,) = (client.worker.host.object for client in models._coordinator.clients)
+        (shard,) = shards_of(models)
         assert [unpacked(name) for name in shard.models] == ["c", "e"]
         assert models.keys() == list("abcde")
 
@@ -115,7 +115,7 @@ def test_a_checkpoint_that_only_one_shard_has_written_does_not_count(victim, fil
         models.write_checkpoint()
         expected = content_of(models, file)
         models.learn_many(X[200:], y[200:])
-        models._coordinator.clients[victim].send("seal", 2, 1, changes=True)
+        models._coordinator.clients[victim].send("seal", 2, 1)
         models._coordinator.stop()
     with keyed(checkpoint=tmp_path / "c", max_keys=6) as models:
         assert models.rows_done == 200
@@ -141,7 +141,7 @@ class Later:
 
 def test_a_checkpoint_is_noted_when_all_shards_have_written_it(tmp_path, monkeypatch):
     """At the moment of the note, with shards that are late: what the databases hold then."""
-    noted, complete, submit = [], Folder.complete, SerialWorker.submit
+    noted, complete, submit = [], Folder.complete, Worker.submit
 
     def submit_later(worker, method, *arguments):
         queue = vars(worker).setdefault("queue", [])
@@ -155,7 +155,7 @@ def test_a_checkpoint_is_noted_when_all_shards_have_written_it(tmp_path, monkeyp
         noted.append((checkpoint, written))
         complete(folder, checkpoint, rows)
 
-    monkeypatch.setattr(SerialWorker, "submit", submit_later)
+    monkeypatch.setattr(Worker, "submit", submit_later)
     monkeypatch.setattr(Folder, "complete", look)
     X, y = rows()
     with keyed(checkpoint=tmp_path, shards=3) as models:

@@ -6,9 +6,12 @@ import copy
 import io
 import json
 import math
+import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
+from concurrent import futures
 
 import pytest
 from models import MODELS, crossed, one_of_each, stream_for
@@ -29,8 +32,8 @@ from streams import emerging
 import river_budget as rb
 from river_budget.datasets import Waveform
 from river_budget.distributed import sweep
+from river_budget.distributed.sweeps import evaluating
 from river_budget.distributed.sweeps.evaluating import Examples, Journal, Outcome, described
-from river_budget.distributed.workers import backends
 from river_budget.kernels import RBF
 
 MODEL = rb.BSGDClassifier(10, RBF(0.05))
@@ -214,36 +217,81 @@ def test_wrong_arguments_are_named():
         sweep(MODEL, {"budgett": [1]}, STREAM, metrics.Accuracy())
 
 
-class Flaky(backends.Serial):
-    """Workers of which those for the setting that is lost are gone."""
-
-    def __init__(self, lost, times):
-        self.lost, self.times, self.started = lost, times, 0
-
-    def worker(self, kind, *arguments):
-        self.started += 1
-        worker, submit = super().worker(kind, *arguments), backends.SerialWorker.submit
-
-        def flaky(method, *arguments):
-            if method == "run" and arguments[0].number == self.lost and self.times:
-                self.times -= 1
-                return backends.Done(None, backends.WorkerLost("gone"))
-            return submit(worker, method, *arguments)
-
-        worker.submit = flaky
-        return worker
+# Executors
 
 
-@pytest.mark.parametrize(("times", "error"), [(2, None), (3, "WorkerLost: gone")])
-def test_the_setting_of_a_lost_worker_runs_again_three_times_at_most(monkeypatch, times, error):
+class Pairs(futures.Executor):
+    """Runs two functions when both have come, the second one first. Breaks after so many."""
+
+    def __init__(self, most=10**9):
+        self.waiting, self.count, self.most = [], 0, most
+
+    def submit(self, function, /, *arguments):
+        if self.count == self.most:
+            raise futures.BrokenExecutor("out of order")
+        self.count += 1
+        self.waiting.append((futures.Future(), function, arguments))
+        future, *_ = self.waiting[-1]
+        if len(self.waiting) == 2:
+            for each, function, arguments in reversed(self.waiting):
+                each.set_result(function(*arguments))
+            self.waiting = []
+        return future
+
+
+def processes():
+    return futures.ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [processes, lambda: futures.ThreadPoolExecutor(2), Pairs],
+    ids=["processes", "threads", "pairs"],
+)
+def test_any_executor_gives_the_same_table(make):
     expected = quiet(MODEL, GRID, STREAM, metrics.Accuracy()).table()
-    flaky = Flaky(lost=2, times=times)
-    monkeypatch.setattr(backends, "open", lambda name, workers: flaky)
-    found = quiet(MODEL, GRID, STREAM, metrics.Accuracy()).table()
-    assert flaky.started == 1 + times
-    assert found[2].error == error
-    assert found[:2] + found[3:] == expected[:2] + expected[3:]
-    assert (found[2] == expected[2]) == (error is None)
+    with make() as executor:
+        for metric in (metrics.Accuracy(), metrics.LogLoss()):
+            expected = quiet(MODEL, GRID, STREAM, metric).table()
+            found = quiet(MODEL, GRID, STREAM, metric, backend=executor, workers=2)
+            assert found.table() == expected
+        bad = quiet(
+            Fragile(), {"at": [1000, 100]}, STREAM, metrics.Accuracy(), backend=executor, workers=2
+        )
+        assert [each.error for each in bad.table()] == [None, "ArithmeticError: too much"]
+        assert executor.submit(abs, -1) is not None  # it is not shut down
+
+
+def test_an_executor_is_given_as_many_settings_as_there_are_workers():
+    executor = Pairs()
+    found = quiet(MODEL, GRID, STREAM, metrics.Accuracy(), backend=executor, workers=2)
+    assert executor.count == 0
+    assert {next(found).number, next(found).number} == {0, 1}
+    assert executor.count == 2
+    next(found)
+    assert executor.count == 4
+
+
+def test_an_executor_that_breaks_ends_the_sweep_and_the_next_one_does_the_rest(tmp_path, runs):
+    given = (MODEL, GRID, STREAM, metrics.Accuracy())
+    options = {"workers": 2, "checkpoint": tmp_path / "sweep.jsonl"}
+    with pytest.raises(futures.BrokenExecutor, match="out of order"):
+        quiet(*given, backend=Pairs(most=4), **options).table()
+    runs.clear()
+    assert quiet(*given, backend=Pairs(), **options).table() == quiet(*given).table()
+    assert sorted(runs[:2]) == [4, 5]
+
+
+def test_a_process_reads_a_stream_once_however_often_it_comes():
+    first, second, other = Examples(STREAM), Examples(STREAM[:5]), Examples(lambda: STREAM)
+    data = pickle.dumps(first)
+    read = pickle.loads(data)
+    assert list(read) == STREAM
+    assert pickle.loads(pickle.dumps(first)) is read
+    assert len(list(pickle.loads(pickle.dumps(second)))) == 5
+    assert pickle.loads(data) is not read  # one stream is held
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(other)
 
 
 # The checkpoint
@@ -258,13 +306,14 @@ def path(tmp_path):
 def runs(monkeypatch):
     """The settings that were run."""
     numbers = []
-    run = sys.modules["river_budget.distributed.sweeps.evaluating"].Evaluator.run
+    run = evaluating.run
 
-    def counted(self, outcome, *rest):
+    def counted(outcome, *rest):
         numbers.append(outcome.number)
-        return run(self, outcome, *rest)
+        return run(outcome, *rest)
 
-    monkeypatch.setattr("river_budget.distributed.sweeps.evaluating.Evaluator.run", counted)
+    for module in (evaluating, sys.modules["river_budget.distributed.sweeps.sweep"]):
+        monkeypatch.setattr(module, "run", counted)
     return numbers
 
 
@@ -361,22 +410,34 @@ def test_ray_gives_the_same_table(ray):
     assert found.table() == expected
 
 
-def test_a_worker_that_is_killed_is_replaced(ray, tmp_path):
-    marker, parent = tmp_path / "killed", os.getpid()
+def deadly(marker, times):
+    """A stream that kills its process so many times."""
+    parent = os.getpid()
 
-    def deadly():
-        """A stream that kills its process, once."""
+    def stream():
         for t, example in enumerate(STREAM):
-            if t == 150 and os.getpid() != parent and not marker.exists():
-                marker.touch()
+            if t == 150 and os.getpid() != parent and len(marker.read_text()) < times:
+                with marker.open("a") as file:
+                    file.write("x")
                 os.kill(os.getpid(), KILL)
             yield example
 
+    marker.touch()
+    return stream
+
+
+@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_the_setting_of_a_killed_process_runs_again_three_times_at_most(ray, times, tmp_path):
     model, grid = preprocessing.StandardScaler() | MODEL.clone(), {"BSGDClassifier": GRID}
     expected = quiet(model, grid, lambda: STREAM, metrics.LogLoss()).table()
-    found = quiet(model, grid, deadly, metrics.LogLoss(), backend="ray", workers=1).table()
-    assert marker.exists()
-    assert found == expected
+    stream = deadly(tmp_path / "deaths", times)
+    found = quiet(model, grid, stream, metrics.LogLoss(), backend="ray", workers=1).table()
+    assert (tmp_path / "deaths").read_text() == times * "x"
+    assert found[1:] == expected[1:]
+    if times == 3:
+        assert found[0].error.startswith("WorkerLost: a worker is gone")
+    else:
+        assert found[0] == expected[0]
 
 
 # The bar, and being killed

@@ -85,8 +85,13 @@ def one_by_one(model, X, y, w=None):
 def processes_of(models):
     """The processes of the shards, with Ray."""
     ray = models._coordinator.backend.ray
-    actors = [client.worker.actor for client in models._coordinator.clients]
-    return ray.get([actor.__ray_call__.remote(lambda host: os.getpid()) for actor in actors])
+    hosts = [worker.host for worker in models._coordinator.backend.workers]
+    return ray.get([host.__ray_call__.remote(lambda host: os.getpid()) for host in hosts])
+
+
+def shards_of(models):
+    """The shards, without Ray."""
+    return [worker.host.object for worker in models._coordinator.backend.workers]
 
 
 def content_of(models, path):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import hashlib
 import struct
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -260,4 +260,4 @@ def _parts(content: bytes) -> list[bytes]:
 
 def shard_of(key: bytes, shards: int) -> int:
     """The shard to which a key belongs."""
-    return zlib.crc32(key) % shards
+    return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "little") % shards

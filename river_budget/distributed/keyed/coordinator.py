@@ -1,18 +1,19 @@
 """Sends chunks to all shards, gathers their answers, and has them write checkpoints together.
 
-The client of a shard stores the messages without an answer, and those to repeat if the worker is lost.
+If a worker is lost, or its database fails, all shards go back to the last complete checkpoint, and the rows after it
+must be sent again. One shard alone could not: it would learn rows twice that the others have, or miss some.
 """
 
 from __future__ import annotations
 
 import collections
-import dataclasses
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..precompile import precompile
 from ..workers import backends
-from ..workers.backends import Worker, WorkerLost
+from ..workers.serial import Ticket, Worker, WorkerLost
 from .chunks import Chunk, shard_of
 from .shard import Shard
 from .storage import Folder, Form
@@ -20,57 +21,33 @@ from .storage import Folder, Form
 MODELS_AT_ONCE = 1000  # at most so many models in one message
 # The largest number of messages without an answer: enough to keep a shard busy, and few to hold in memory.
 WINDOW = 4
-# The largest number of losses in a row: after more, the next worker would probably be lost too.
-PATIENCE = 3
-
-
-@dataclasses.dataclass(slots=True, eq=False)
-class Message:
-    """A call of a method of a shard."""
-
-    method: str
-    arguments: tuple[Any, ...]
-    asked: bool  # whether somebody will ask for the answer
-    ticket: Any = None  # None: it is answered
-    done: bool = False
-    value: Any = None
-    error: Exception | None = None
 
 
 class ShardClient:
-    """Sends messages to one shard in order. If the worker is lost, a new one takes its place.
+    """Sends messages to one shard in order, from one checkpoint to go back to until the next time.
 
-    The new worker begins at the last complete checkpoint and is sent all messages since then. Answers that
-    were received before are ignored.
+    `back` is called with this client and the error if the shard has lost what it held. It raises.
     """
 
-    def __init__(self, start: Callable[[int], Worker], checkpoint: int, recovers: bool):
-        self.start, self.checkpoint, self.recovers = start, checkpoint, recovers
-        self.worker = start(checkpoint)
-        self.waiting: collections.deque[Message] = collections.deque()
-        self.log: collections.deque[Message] = collections.deque()
+    def __init__(self, worker: Worker, back: Callable[[ShardClient, Exception], None]):
+        self.worker, self.back = worker, back
+        self.waiting: collections.deque[tuple[Ticket, bool]] = collections.deque()
         self.error: Exception | None = None  # the first one that no answer reports
-        self.losses = 0
 
-    def send(self, method: str, *arguments: Any, changes: bool = False, asked: bool = True) -> Any:
-        """Send a message. Waits first if too many messages are without an answer."""
-        while self.waiting and (len(self.waiting) >= WINDOW or self.waiting[0].ticket.ready()):
+    def send(self, method: str, *arguments: Any, asked: bool = True) -> Ticket:
+        """Send a message. Waits first if too many are without an answer. `asked`: somebody will ask for the answer."""
+        while self.waiting and (len(self.waiting) >= WINDOW or self.waiting[0][0].ready()):
             self._settle()
-        message = Message(method, arguments, asked)
-        if changes and self.recovers:
-            self.log.append(message)
-        self._submit(message)
-        self.waiting.append(message)
-        return message
+        ticket = self.worker.submit(method, *arguments)
+        self.waiting.append((ticket, asked))
+        return ticket
 
-    def answer(self, message: Message) -> Any:
-        """Wait for the answer of a message."""
-        while not message.done:
-            self._settle()
-        value, message.value = message.value, None
-        if message.error is not None:
-            raise message.error
-        return value
+    def answer(self, ticket: Ticket) -> Any:
+        """Wait for the answer to a message."""
+        try:
+            return ticket.result()
+        except (WorkerLost, sqlite3.Error) as loss:
+            self.back(self, loss)
 
     def drain(self) -> None:
         """Wait until all messages are answered."""
@@ -83,66 +60,20 @@ class ShardClient:
         if error is not None:
             raise error
 
-    def complete(self, checkpoint: int, seal: Message) -> None:
-        """Forget messages before a checkpoint that all shards have written: they need not be sent again."""
-        self.checkpoint = checkpoint
-        while self.log and self.log.popleft() is not seal:
-            pass
-
-    # inside
-
-    def _submit(self, message: Message) -> None:
-        message.ticket = self.worker.submit(message.method, *message.arguments)
-
     def _settle(self) -> None:
         """Wait for the answer to the oldest message without one."""
-        message = self.waiting[0]
+        ticket, asked = self.waiting[0]
         try:
-            message.value = message.ticket.result()
-        except WorkerLost as loss:
-            self._revive(loss)
-            return
+            self.answer(ticket)
+        except (WorkerLost, sqlite3.Error):
+            raise
         except Exception as error:
-            message.error = error
-            if not message.asked:
+            if not asked:
                 self.error = self.error or error
         self.waiting.popleft()
-        message.done, message.ticket, self.losses = True, None, 0
-
-    def _revive(self, loss: WorkerLost) -> None:
-        """Start a new worker in the place of a lost one, and send it the messages since its checkpoint."""
-        if not self.recovers:
-            raise WorkerLost(
-                f"{loss}. Its models are lost with it: with checkpoint=folder a run goes on"
-            ) from None
-        self.losses += 1
-        if self.losses > PATIENCE:
-            raise WorkerLost(f"{loss}. That was the case {self.losses} times in a row") from None
-        self.worker.stop()
-        self.worker = self.start(self.checkpoint)
-        try:
-            for message in self.log:
-                if message.done:
-                    self._replay(message)
-        except WorkerLost as another:
-            self._revive(another)
-            return
-        for message in self.waiting:
-            self._submit(message)
-
-    def _replay(self, message: Message) -> None:
-        """Send an answered message again. Ignores an error, which is the same as the first time."""
-        self._submit(message)
-        try:
-            message.ticket.result()
-        except WorkerLost:
-            raise
-        except Exception:
-            pass
-        message.ticket = None
 
 
-Sent = tuple[ShardClient, Any, Message]  # (client, places of the rows in the chunk, message)
+Sent = tuple[ShardClient, Any, Ticket]  # (client, places of the rows in the chunk, their message)
 
 
 class Coordinator:
@@ -160,35 +91,51 @@ class Coordinator:
     ):
         self.template, self.form, self.capacity = template, form, capacity
         self.folder, self.checkpoint_every = folder, checkpoint_every
-        self.rows_done = 0 if folder is None else folder.rows
-        self.rows_saved = self.rows_sealed = self.rows_done
-        self.number = 0 if folder is None else folder.checkpoint
-        self.seals: list[Message] = []  # those for the checkpoint in progress
-        self.clients: list[ShardClient] = []
-        self.backend = backends.open(backend, shards)
+        self.backend = backends.open(backend)
         try:
             if backend != "serial":
                 precompile(template)
-            self.clients += [self._client(place) for place in range(shards)]
-            self.ask_all("resident")
+            workers = [self.backend.worker(Shard, *self._arguments(i)) for i in range(shards)]
+            self._begin(workers)
         except BaseException:
             self.stop()
             raise
 
-    def _client(self, place: int) -> ShardClient:
-        path = None if self.folder is None else self.folder.shard(place)
+    def _arguments(self, place: int) -> tuple[Any, ...]:
+        """What makes the shard of this place, as it was at the last complete checkpoint."""
+        folder = self.folder
+        path, checkpoint = (None, 0) if folder is None else (folder.shard(place), folder.checkpoint)
+        return self.template, self.form, path, checkpoint, self.capacity
 
-        def start(checkpoint: int) -> Worker:
-            arguments = (self.template, self.form, path, checkpoint, self.capacity)
-            return self.backend.worker(Shard, *arguments)
+    def _begin(self, workers: list[Worker]) -> None:
+        """All shards are where the last complete checkpoint is."""
+        self.number = 0 if self.folder is None else self.folder.checkpoint
+        self.rows_done = 0 if self.folder is None else self.folder.rows
+        self.rows_saved = self.rows_sealed = self.rows_done
+        self.seals: list[Ticket] = []  # those for the checkpoint in progress
+        self.clients = [ShardClient(worker, self._go_back) for worker in workers]
+        for worker in workers:
+            worker.begun.result()
 
-        return ShardClient(start, self.number, recovers=path is not None)
+    def _go_back(self, client: ShardClient, loss: Exception) -> None:
+        """Have all shards go back to the last complete checkpoint, and raise the error. An error of a client from
+        before the last time does not count."""
+        if self.folder is None:
+            raise WorkerLost(
+                f"{loss}. Its models are lost with it: with checkpoint=folder a run goes on"
+            ) from None
+        if client in self.clients:
+            for place, each in enumerate(self.clients):
+                each.worker.begin(Shard, *self._arguments(place))
+            self._begin([each.worker for each in self.clients])
+        raise type(loss)(
+            f"{loss}. All shards are back at the last checkpoint: send the rows again, from row "
+            f"{self.rows_done} on (counted from 0)"
+        ) from None
 
     def stop(self) -> None:
         """End all workers at once."""
-        for client in self.clients:
-            client.worker.stop()
-        self.clients.clear()
+        self.clients = []
         self.backend.close()
 
     # sending and gathering
@@ -197,11 +144,10 @@ class Coordinator:
         """Send the rows of a chunk to be learned."""
         sent: list[Sent] = []
         for start, piece in chunk.pieces():
-            options = {"changes": True, "asked": predict}
             for client, places, rows in self._addressed(piece):
-                message = client.send("learn", rows, predict, **options)
+                ticket = client.send("learn", rows, predict, asked=predict)
                 if predict:
-                    sent.append((client, start + places, message))
+                    sent.append((client, start + places, ticket))
             self.rows_done += len(piece)
             self._continue_checkpoints()
         return sent
@@ -221,8 +167,8 @@ class Coordinator:
     def gather(self, n: int, sent: list[Sent]) -> list[Any]:
         """The answers of all shards, in the order of the rows."""
         values = [None] * n
-        for client, places, message in sent:
-            for place, value in zip(places.tolist(), client.answer(message), strict=True):
+        for client, places, ticket in sent:
+            for place, value in zip(places.tolist(), client.answer(ticket), strict=True):
                 values[place] = value
         return values
 
@@ -233,8 +179,8 @@ class Coordinator:
 
     def ask_all(self, method: str) -> list[Any]:
         """The answers of all shards."""
-        sent = [client.send(method) for client in self.clients]
-        return [client.answer(message) for client, message in zip(self.clients, sent, strict=True)]
+        sent = [(client, client.send(method)) for client in self.clients]
+        return [client.answer(ticket) for client, ticket in sent]
 
     def drain(self) -> None:
         """Wait until all messages are answered."""
@@ -278,7 +224,7 @@ class Coordinator:
             self._send_models(shard, batch)
 
     def _send_models(self, shard: int, batch: list[tuple[bytes, bytes]]) -> None:
-        self.clients[shard].send("adopt", batch, changes=True, asked=False)
+        self.clients[shard].send("adopt", batch, asked=False)
 
     # checkpoints
 
@@ -291,7 +237,7 @@ class Coordinator:
     def _continue_checkpoints(self) -> None:
         if self.folder is None:
             return
-        if self.seals and all(seal.done for seal in self.seals):
+        if self.seals and all(seal.ready() for seal in self.seals):
             self._complete()
         if self.rows_done - self.rows_sealed >= self.checkpoint_every:
             self._complete()
@@ -302,7 +248,7 @@ class Coordinator:
         assert self.folder is not None
         self.number, self.rows_sealed = self.number + 1, self.rows_done
         arguments = (self.number, self.folder.checkpoint)
-        self.seals = [client.send("seal", *arguments, changes=True) for client in self.clients]
+        self.seals = [client.send("seal", *arguments) for client in self.clients]
 
     def _complete(self) -> None:
         """Wait for a checkpoint that is being written, if there is one."""
@@ -314,5 +260,3 @@ class Coordinator:
             client.answer(seal)
         self.folder.complete(self.number, self.rows_sealed)
         self.rows_saved = self.rows_sealed
-        for client, seal in zip(self.clients, seals, strict=True):
-            client.complete(self.number, seal)

@@ -71,10 +71,10 @@ class Shard:
             self.changed.add(key)
 
     def _spill(self, key: bytes) -> None:
-        model = self.models.pop(key)
         if key in self.changed:
-            self._write(key, model)
+            self._write(key, self.models[key])
             self.changed.discard(key)
+        del self.models[key]
 
     def _write(self, key: bytes, model: Any) -> None:
         assert self.database is not None

@@ -42,7 +42,7 @@ from ...saving.envelope import Envelope, as_length, length_of
 from .chunks import packed, unpacked
 
 NOTE = "keyed_models.json"
-FORMAT = 1  # version of the note
+FORMAT = 2  # version of the note
 
 TABLE = "CREATE TABLE models (key BLOB, checkpoint INTEGER, state BLOB, UNIQUE (key, checkpoint))"
 SCHEMA = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
@@ -139,8 +139,8 @@ class Folder:
 
     def _read(self, note: pathlib.Path) -> None:
         content = json.loads(note.read_text())
-        if content["format"] > FORMAT:
-            raise ValueError(f"{note} comes from a later version of river_budget")
+        if content["format"] != FORMAT:
+            raise ValueError(f"{note} comes from another version of river_budget")
         for name, value in self.made_for.items():
             if content[name] != value:
                 raise ValueError(
@@ -169,9 +169,14 @@ class Folder:
 
 
 class ShardDatabase:
-    """Keys and states: those of the last checkpoint, and changes since."""
+    """Keys and states: those of the last checkpoint, and changes since.
+
+    After an error, such as that of a full disk, it is closed and of no more use: it stands at the last checkpoint.
+    """
 
     def __init__(self, path: pathlib.Path, checkpoint: int):
+        self.path = path
+        self.failure: sqlite3.Error | None = None
         self.checkpoint = self.complete = checkpoint
         # opened in one thread of the worker and used in another, never in two at once
         self.connection = sqlite3.connect(
@@ -181,38 +186,45 @@ class ShardDatabase:
             self.connection.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             raise RuntimeError(f"{path} is in use by another KeyedModels ({error})") from None
-        found = [text for (text,) in self.connection.execute(SCHEMA)]
+        found = [text for (text,) in self._execute(SCHEMA)]
         if not found:
-            self.connection.execute(TABLE)
+            self._execute(TABLE)
         elif found != [TABLE]:  # triggers and views would run as part of what is asked here
             raise SavedModelError(f"{path} is no database of models")
-        self.connection.execute("DELETE FROM models WHERE checkpoint > ?", (checkpoint,))
-        self._commit()
+        self._execute("DELETE FROM models WHERE checkpoint > ?", checkpoint)
+        self.seal(checkpoint)
 
-    def _commit(self) -> None:
-        self.connection.execute("COMMIT")
-        self.connection.execute("BEGIN IMMEDIATE")
+    def _execute(self, statement: str, *parameters: Any) -> list[Any]:
+        """The rows of the result of a statement."""
+        if self.failure is None:
+            try:
+                return self.connection.execute(statement, parameters).fetchall()
+            except sqlite3.Error as error:
+                self.close()
+                self.failure = type(error)(f"{self.path}: {error}")
+        raise self.failure
 
     def state(self, key: bytes) -> bytes | None:
         """The latest state of a key."""
-        row = self.connection.execute(LATEST, (key,)).fetchone()
-        if row is not None and type(row[0]) is not bytes:
+        rows = self._execute(LATEST, key)
+        if rows and type(rows[0][0]) is not bytes:
             raise SavedModelError("a state in a checkpoint is no model")
-        return None if row is None else row[0]
+        return rows[0][0] if rows else None
 
     def write(self, key: bytes, state: bytes) -> None:
         """Write a state that belongs to the next checkpoint."""
-        self.connection.execute(WRITE, (key, self.checkpoint + 1, state))
-        self.connection.execute(OUTDATED, (key, self.complete))
+        self._execute(WRITE, key, self.checkpoint + 1, state)
+        self._execute(OUTDATED, key, self.complete)
 
     def seal(self, checkpoint: int) -> None:
         """Make everything written so far the checkpoint of this number."""
-        self._commit()
+        self._execute("COMMIT")
+        self._execute("BEGIN IMMEDIATE")
         self.checkpoint = checkpoint
 
     def keys(self) -> set[bytes]:
         """All keys that have a state."""
-        found = {key for (key,) in self.connection.execute("SELECT DISTINCT key FROM models")}
+        found = {key for (key,) in self._execute("SELECT DISTINCT key FROM models")}
         for key in found:
             key_of(key)
         return found

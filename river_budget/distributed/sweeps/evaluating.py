@@ -1,4 +1,4 @@
-"""The outcomes of a sweep, the file that stores them, and the workers that measure them."""
+"""The outcomes of a sweep, the file that stores them, and how they are measured."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ import inspect
 import json
 import os
 import pathlib
+import pickle
 import re
+import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent import futures
 from typing import Any
 
 import numpy as np
@@ -24,7 +27,7 @@ from ...model.estimators.estimators import Classifier, Regressor
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import in_order
 from ...parameters import Value
-from ..workers.backends import Backend, Ticket, Worker, WorkerLost
+from ..workers.serial import WorkerLost
 
 # outcomes, the file that stores them, and texts that identify settings in another session
 
@@ -171,10 +174,9 @@ def fingerprint(*texts: str) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:32]
 
 
-# workers, each of which holds the stream and validates one model after the other on it
+# measuring, in this process or in another one
 
 ExampleStream = Iterable[Any] | Callable[[], Iterable[Any]]
-LOSSES = 3  # a setting counts as failed after the loss of so many workers
 Trial = tuple[Outcome, Any]  # (setting without measurements, its model)
 
 
@@ -183,20 +185,28 @@ class StreamError(RuntimeError):
 
 
 class Examples:
-    """The examples of a stream, which is a list or a function. They can be iterated over more than once."""
+    """The examples of a stream, which is a list or a function. They can be iterated over more than once.
+
+    A list is converted to bytes once, for whatever number of settings, and each process reads it once.
+    """
 
     def __init__(self, stream: ExampleStream):
         self.stream = stream
-        self.count = 0  # examples since the iteration began
 
     def __iter__(self) -> Iterator[Any]:
-        self.count = 0
         try:
             for x, y, *more in self.stream() if callable(self.stream) else self.stream:
-                self.count += 1
                 yield x, y, *map(dict, more)  # a copy, as River removes the weight from this dict
         except Exception as error:
             raise StreamError(f"the stream ends with {type(error).__name__}: {error}") from error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Examples, (self.stream,)) if callable(self.stream) else (held, self.content)
+
+    @functools.cached_property
+    def content(self) -> tuple[bytes, bytes]:
+        """A name that no other stream has, and the examples as bytes."""
+        return secrets.token_bytes(16), pickle.dumps(self.stream)
 
     @functools.cached_property
     def arrays(self) -> tuple[list[Any], Any, list[Any]] | None:
@@ -216,35 +226,41 @@ class Examples:
         return names, rows.astype(float), [y for _, y in self.stream]
 
 
-class Evaluator:
-    """The object of a worker: it holds the stream, and runs one setting after the other over it."""
-
-    def __init__(self) -> None:
-        self.examples = Examples([])
-
-    def hold(self, stream: ExampleStream) -> None:
-        self.examples = Examples(stream)
-
-    def run(self, outcome: Outcome, model: Any, metric: metrics.base.Metric) -> Outcome:
-        """The outcome of a setting with its measurements, or with the error of its model."""
-        model, metric = copy.deepcopy(model), copy.deepcopy(metric)
-        began = time.perf_counter()
-        try:
-            validate(model, self.examples, metric)
-        except StreamError:
-            raise
-        except Exception as error:
-            return outcome.failed(error)
-        return outcome.measured(
-            value=float(metric.get()),
-            examples=self.examples.count,
-            memory=memory_usage(model),
-            seconds=time.perf_counter() - began,
-        )
+HELD: dict[bytes, Examples] = {}  # the last stream that this process was sent
 
 
-def validate(model: Any, examples: Examples, metric: Any) -> None:
-    """River's `progressive_val_score`, with one call for all examples if the model and the metric allow it."""
+def held(name: bytes, data: bytes) -> Examples:
+    """The stream of this name, whose examples are read when it comes for the first time."""
+    if name not in HELD:
+        HELD.clear()
+        HELD[name] = Examples(pickle.loads(data))
+    return HELD[name]
+
+
+def run(outcome: Outcome, model: Any, metric: metrics.base.Metric, examples: Examples) -> Outcome:
+    """The outcome of a setting with its measurements, or with the error of its model."""
+    model, metric = copy.deepcopy(model), copy.deepcopy(metric)
+    began = time.perf_counter()
+    try:
+        count = validate(model, examples, metric)
+    except StreamError:
+        raise
+    except Exception as error:
+        return outcome.failed(error)
+    return outcome.measured(
+        value=float(metric.get()),
+        examples=count,
+        memory=memory_usage(model),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def validate(model: Any, examples: Examples, metric: Any) -> int:
+    """River's `progressive_val_score`, with one call for all examples if the model and the metric allow it.
+
+    Returns how many examples there were.
+    """
+    count = 0
     if labels_suffice(model, metric) and examples.arrays is not None:
         names, rows, targets = examples.arrays
         predictions = predict_then_learn_batch(
@@ -253,9 +269,16 @@ def validate(model: Any, examples: Examples, metric: Any) -> None:
         for target, prediction in zip(targets, predictions, strict=True):
             if prediction is not None:
                 metric.update(y_true=target, y_pred=prediction)
-        examples.count = len(targets)
-    else:
-        evaluate.progressive_val_score(examples, model, metric)
+        return len(targets)
+
+    def counted() -> Iterator[Any]:
+        nonlocal count
+        for example in examples:
+            count += 1
+            yield example
+
+    evaluate.progressive_val_score(counted(), model, metric)
+    return count
 
 
 def labels_suffice(model: Any, metric: Any) -> bool:
@@ -272,42 +295,28 @@ def memory_usage(model: base.Base) -> int | None:
     return sum(sizes) if sizes else None
 
 
-class WorkerPool:
-    """Workers that take the next trial as soon as they are free."""
-
-    def __init__(self, backend: Backend, size: int, stream: ExampleStream, metric: Any):
-        self.backend, self.size, self.metric = backend, size, metric
-        self.free = [backend.worker(Evaluator) for _ in range(size)]
-        self.stream = backend.put(stream)  # sent while the workers start
-        for worker in self.free:
-            worker.submit("hold", self.stream)
-
-    def outcomes(self, trials: Iterable[Trial]) -> Iterator[Outcome]:
-        """The outcomes of the trials, in the order in which they are ready."""
-        waiting = collections.deque(trials)
-        running: dict[Ticket, tuple[Worker, Trial]] = {}
-        losses: collections.Counter[int] = collections.Counter()
+def outcomes(
+    executor: futures.Executor,
+    workers: int,
+    trials: Iterable[Trial],
+    metric: metrics.base.Metric,
+    examples: Examples,
+) -> Generator[Outcome, None, None]:
+    """The outcomes of the trials, in the order in which they are ready."""
+    waiting = collections.deque(trials)
+    running: dict[futures.Future[Outcome], Outcome] = {}
+    try:
         while waiting or running:
-            while waiting and len(running) < self.size:
-                worker, trial = self._worker(), waiting.popleft()
-                running[worker.submit("run", *trial, self.metric)] = worker, trial
-            ticket = self.backend.first(list(running))
-            worker, trial = running.pop(ticket)
-            number = trial[0].number
-            try:
-                outcome = ticket.result()
-                self.free.append(worker)
-            except WorkerLost as error:
-                losses[number] += 1
-                if losses[number] < LOSSES:
-                    waiting.appendleft(trial)
-                    continue
-                outcome = trial[0].failed(error)
-            yield outcome
-
-    def _worker(self) -> Worker:
-        if self.free:
-            return self.free.pop()
-        worker = self.backend.worker(Evaluator)
-        worker.submit("hold", self.stream)
-        return worker
+            while waiting and len(running) < workers:
+                setting, model = waiting.popleft()
+                running[executor.submit(run, setting, model, metric, examples)] = setting
+            for future in futures.wait(running, return_when=futures.FIRST_COMPLETED).done:
+                setting = running.pop(future)
+                try:
+                    outcome = future.result()
+                except WorkerLost as error:
+                    outcome = setting.failed(error)
+                yield outcome
+    finally:
+        for future in running:
+            future.cancel()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import itertools
 import math
 import os
@@ -17,16 +18,18 @@ from ...parameters import one_of, optional, whole
 from ...progress import Progress
 from ..precompile import precompile
 from ..workers import backends
+from ..workers.ray import RayExecutor
 from .evaluating import (
     Examples,
     ExampleStream,
     Journal,
     Outcome,
     Trial,
-    WorkerPool,
     chosen,
     described,
     fingerprint,
+    outcomes,
+    run,
 )
 
 FIRST = 1000  # examples, enough to fill most models: some passes run only in full models
@@ -38,7 +41,7 @@ def sweep(
     stream: ExampleStream,
     metric: metrics.base.Metric,
     *,
-    backend: str = "ray",
+    backend: str | futures.Executor = "ray",
     workers: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = True,
@@ -49,8 +52,9 @@ def sweep(
     `evaluate.progressive_val_score`, and gives the same value of the metric. Outcomes are yielded as soon as they are
     ready. The table is the same whatever the backend and the number of workers, if the models have a seed.
 
-    A setting whose model raises is an outcome too, with the error and without a value. If a worker is lost, as
-    when it runs out of memory, another one tries its setting again, three times in all.
+    A setting whose model raises is an outcome too, with the error and without a value. If a process of Ray is lost,
+    as when it runs out of memory, another one tries its setting again, three times in all. Other executors that lose
+    a process raise an error of their own: with a checkpoint, the next sweep goes on.
 
     Not for choosing a setting and then reporting its value: the best of many values is too optimistic.
 
@@ -67,9 +71,11 @@ def sweep(
     metric
         A River metric whose value is a number.
     backend
-        "ray", or "serial" for one after the other in this process.
+        "ray", "serial" for one after the other in this process, or any `concurrent.futures.Executor`: a
+        `ProcessPoolExecutor`, or that of Dask (`client.get_executor()`) or MPI (`mpi4py.futures`).
     workers
-        The number of settings that run at the same time with Ray; None: one for each core of this machine.
+        The number of settings that run at the same time, except with "serial"; None: one for each core of this
+        machine.
     checkpoint
         A file for the outcomes. An interrupted sweep continues with the settings that are not in this file for the
         same model, metric and stream (it compares the first thousand examples and their number). Settings that
@@ -105,7 +111,8 @@ def sweep(
 
     """
     optional(whole(1))("workers", workers)
-    one_of(*backends.NAMES)("backend", backend)
+    if not isinstance(backend, futures.Executor):
+        one_of(*backends.NAMES)("backend", backend)
     if backend == "serial":
         workers = 1
     return Sweep(model, grid, stream, metric, backend, workers or _cores(), checkpoint, progress)
@@ -121,8 +128,8 @@ def _cores() -> int:
 class Sweep:
     """The outcomes of a sweep, as they come: an iterator. What `sweep` returns.
 
-    Nothing runs before the first outcome is asked for. Workers stop after the last outcome, by `close`, and
-    at the end of a `with` block.
+    Nothing runs before the first outcome is asked for. What runs is stopped by `close` and at the end of a `with`
+    block; an executor is left to whoever gave it, and finishes what it has begun.
 
     Not for making by hand: `sweep` does.
 
@@ -154,7 +161,7 @@ class Sweep:
         grid: Mapping[str, Any],
         stream: ExampleStream,
         metric: metrics.base.Metric,
-        backend: str,
+        backend: str | futures.Executor,
         workers: int,
         checkpoint: str | os.PathLike[str] | None,
         progress: bool,
@@ -166,7 +173,7 @@ class Sweep:
             Outcome(number, described(setting), setting)
             for number, setting in enumerate(chosen(each, grid) for each in self._models)
         ]
-        self._stream = stream if callable(stream) else list(stream)
+        self._examples = Examples(stream if callable(stream) else list(stream))
         self._backend, self._workers = backend, workers
         self._journal = None if checkpoint is None else Journal(checkpoint)
         self._progress = progress
@@ -218,7 +225,7 @@ class Sweep:
     # running
 
     def _run(self) -> Generator[Outcome, None, None]:
-        first = list(itertools.islice(Examples(self._stream), FIRST))
+        first = list(itertools.islice(self._examples, FIRST))
         if self._journal is not None:
             self._keys = self._identified(first)
             yield from self._remembered(self._journal)
@@ -231,26 +238,32 @@ class Sweep:
             yield from self._measured(trials, first)
 
     def _measured(self, trials: list[Trial], first: list[Any]) -> Iterator[Outcome]:
-        models = [self._model, *(model for _, model in trials)]
-        workers = min(self._workers, len(trials))
+        _precompile_all([self._model, *(model for _, model in trials)], first)
         with (
-            futures.ThreadPoolExecutor(1) as aside,
             Progress(len(trials), "sweep", enabled=None if self._progress else False) as bar,
+            contextlib.closing(self._found(trials)) as found,
         ):
-            compiling = aside.submit(_precompile_all, models, first)  # while Ray starts
-            with backends.open(self._backend, workers) as backend:
-                pool = WorkerPool(backend, workers, self._stream, self._metric)
-                compiling.result()
-                for outcome in pool.outcomes(trials):
-                    self._done[outcome.number] = outcome
-                    if self._journal is not None and outcome.error is None:
-                        self._journal.add(self._keys[outcome.number], outcome)
-                    bar.advance(outcome.name)
-                    yield outcome
+            for outcome in found:
+                self._done[outcome.number] = outcome
+                if self._journal is not None and outcome.error is None:
+                    self._journal.add(self._keys[outcome.number], outcome)
+                bar.advance(outcome.name)
+                yield outcome
+
+    def _found(self, trials: list[Trial]) -> Generator[Outcome, None, None]:
+        rest = (self._workers, trials, self._metric, self._examples)
+        if self._backend == "serial":
+            yield from (run(*trial, self._metric, self._examples) for trial in trials)
+        elif isinstance(self._backend, futures.Executor):
+            yield from outcomes(self._backend, *rest)
+        else:
+            with RayExecutor(self._workers) as executor:
+                yield from outcomes(executor, *rest)
 
     def _identified(self, first: list[Any]) -> list[str]:
         """The key of each setting in the checkpoint."""
-        count = "" if callable(self._stream) else str(len(self._stream))
+        stream = self._examples.stream
+        count = str(len(stream)) if isinstance(stream, list) else ""
         common = fingerprint(described(self._metric), count, *map(repr, first))
         return [fingerprint(described(model), common) for model in self._models]
 

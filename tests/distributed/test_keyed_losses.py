@@ -1,0 +1,236 @@
+"""What a worker, a program or a disk takes with it when it fails is sent again, and nothing else is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import random
+import sqlite3
+
+import pytest
+from keyed import (
+    MODEL,
+    N,
+    chunks,
+    content_of,
+    keyed,
+    processes_of,
+    progressive,
+    rows,
+    shards_of,
+    values_of,
+)
+from processes import KILL
+
+from river_budget.distributed import KeyedModels, WorkerLost
+from river_budget.distributed.workers.serial import Host
+
+X, Y = rows()
+
+
+def lose(models, place):
+    """The process of a shard is gone, and an empty one has taken its place."""
+    worker = models._coordinator.backend.workers[place]
+    worker.host.close()
+    worker.host = Host()
+
+
+def learn(models, stop, size=20):
+    """Learn the rows from where the models are."""
+    for some in chunks(stop - models.rows_done, size):
+        first = models.rows_done
+        models.learn_many(
+            X[first : first + some.stop - some.start], Y[first:][: some.stop - some.start]
+        )
+
+
+@pytest.fixture
+def expected(file):
+    """expected(n): the file of undisturbed models after n rows."""
+
+    def content(n):
+        with keyed() as models:
+            models.learn_many(X[:n], Y[:n])
+            return content_of(models, file)
+
+    return content
+
+
+def at_row(number):
+    return pytest.raises(WorkerLost, match=f"gone.*again, from row {number} on")
+
+
+CALLS = {
+    "learn": lambda models: learn(models, 400),
+    "predict_then_learn": lambda models: models.predict_then_learn_many(X[300:], Y[300:]),
+    "chunks": lambda models: list(models.predict_then_learn_chunks([(X[300:], Y[300:])])),
+    "predict": lambda models: models.predict_many(X),
+    "flush": lambda models: [models.learn_many(X[300:], Y[300:]), models.flush()],
+    "keys": lambda models: models.keys(),
+    "model": lambda models: [models.model(key) for key in sorted(set(X["key"]))],
+    "write_checkpoint": lambda models: models.write_checkpoint(),
+    "save": lambda models: models.save(models._coordinator.folder.path / "file"),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("max_keys", [None, 6])
+def test_all_shards_go_back_to_the_checkpoint_and_the_error_names_the_row(
+    call, max_keys, expected, tmp_path
+):
+    with keyed(checkpoint=tmp_path / "c", max_keys=max_keys) as models:
+        learn(models, 200)
+        models.write_checkpoint()
+        learn(models, 300)
+        lose(models, 1)
+        with at_row(200):
+            CALLS[call](models)
+        assert models.rows_done == models.rows_saved == 200
+        assert content_of(models, tmp_path / "found") == expected(200)
+        learn(models, N)
+        assert content_of(models, tmp_path / "found") == expected(N)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whatever_is_lost_whenever_nothing_is_learned_twice_or_left_out(seed, expected, tmp_path):
+    draw, named = random.Random(seed), []
+    with keyed() as whole:
+        predictions = progressive(whole, X, Y, 20)
+    options = {"shards": 3, "checkpoint_every": 60, "max_keys": 9}
+    with keyed(checkpoint=tmp_path / "c", **options) as models:
+        while models.rows_done < N:
+            some = slice(models.rows_done, models.rows_done + draw.randrange(1, 40))
+            if draw.random() < 0.2:
+                for place in range(draw.randrange(1, 4)):
+                    lose(models, place)
+            try:
+                found = models.predict_then_learn_many(X[some], Y[some])
+                assert values_of(found) == predictions[some]
+            except WorkerLost as loss:
+                named.append(f"from row {models.rows_done} on" in str(loss))
+                assert models.rows_done <= some.start
+        assert len(named) > 2
+        assert all(named)
+        assert content_of(models, tmp_path / "found") == expected(N)
+
+
+def test_without_a_checkpoint_a_loss_is_the_end():
+    models = keyed()
+    learn(models, 100)
+    lose(models, 0)
+    for call in (lambda: models.predict_many(X), models.close):
+        with pytest.raises(WorkerLost, match="with checkpoint=folder"):
+            call()
+
+
+def test_an_answer_that_is_asked_for_after_a_loss_takes_nothing_back(expected, tmp_path):
+    """A stream of chunks that began before: its messages are of no use, and what came since is."""
+    with keyed(checkpoint=tmp_path / "c") as models:
+        stream = models.predict_then_learn_chunks((X[:50], Y[:50]) for _ in range(3))
+        next(stream)
+        lose(models, 0)
+        with at_row(0):
+            models.predict_many(X)
+        learn(models, 300)
+        models.flush()
+        with contextlib.suppress(WorkerLost):
+            next(stream)
+        assert models.rows_done >= 300
+
+
+# a full disk
+
+
+def fill(shard):
+    """The database cannot grow any more."""
+    (pages,) = shard.database.connection.execute("PRAGMA page_count").fetchone()
+    shard.database.connection.execute(f"PRAGMA max_page_count = {pages}")
+
+
+@pytest.mark.parametrize("max_keys", [None, 6])
+@pytest.mark.parametrize("place", [0, 1])
+def test_where_the_disk_is_full_all_go_back_and_nothing_is_lost(
+    place, max_keys, expected, tmp_path
+):
+    """The models that wait there, and those that a checkpoint writes."""
+    with keyed(checkpoint=tmp_path / "c", max_keys=max_keys, checkpoint_every=100) as models:
+        learn(models, 100)
+        models.write_checkpoint()
+        fill(shards_of(models)[place])
+        message = rf"shard-{place}.*full.*from row 100 on"
+        with pytest.raises(sqlite3.OperationalError, match=message):  # noqa: PT012
+            learn(models, N)
+            models.flush()
+        assert content_of(models, tmp_path / "found") == expected(100)
+        learn(models, N)
+        assert content_of(models, tmp_path / "found") == expected(N)
+
+
+def test_where_a_checkpoint_cannot_be_noted_the_one_before_counts(expected, tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with keyed(checkpoint=tmp_path / "c", max_keys=6) as models:
+        learn(models, 100)
+        models.write_checkpoint()
+        learn(models, 200)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "replace", full)
+            with pytest.raises(OSError, match="No space left"):
+                models.write_checkpoint()
+        assert models.rows_saved == 100
+        assert content_of(models, tmp_path / "found") == expected(200)
+        models._coordinator.stop()
+    with keyed(checkpoint=tmp_path / "c", max_keys=6) as models:
+        assert models.rows_done == 100
+        assert content_of(models, tmp_path / "found") == expected(100)
+
+
+# a program
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("stop", [180, 200, 220])
+def test_a_killed_program_goes_on_from_its_last_checkpoint(stop, expected, tmp_path):
+    options = {"checkpoint": tmp_path / "c", "checkpoint_every": 100, "max_keys": 6}
+    child = os.fork()
+    if child == 0:
+        with keyed(**options) as models:
+            learn(models, stop)
+            os.kill(os.getpid(), KILL)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -KILL
+    with keyed(**options) as models:
+        assert models.rows_done == (100 if stop < 220 else 200)
+        learn(models, N)
+        assert content_of(models, tmp_path / "found") == expected(N)
+
+
+# with Ray
+
+
+def test_a_shard_without_a_checkpoint_that_is_killed_is_an_error(ray):
+    models = KeyedModels(MODEL, "key", shards=1)
+    models.learn_many(X, Y)
+    os.kill(processes_of(models)[0], KILL)
+    for call in (lambda: models.predict_many(X), models.close):
+        with pytest.raises(WorkerLost, match="with checkpoint=folder"):
+            call()
+
+
+def test_shards_that_are_killed_go_back_and_only_those_are_replaced(ray, expected, tmp_path):
+    with KeyedModels(MODEL, "key", checkpoint=tmp_path / "c", max_keys=12) as models:
+        learn(models, 200)
+        models.write_checkpoint()
+        processes = processes_of(models)
+        learn(models, 300)
+        os.kill(processes[0], KILL)
+        with at_row(200):
+            learn(models, N)
+            models.flush()
+        assert models.rows_done == 200
+        learn(models, N)
+        assert content_of(models, tmp_path / "found") == expected(N)
+        first, second = processes_of(models)
+        assert (first, second) != tuple(processes)
+        assert second == processes[1]
