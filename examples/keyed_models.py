@@ -91,4 +91,7 @@ def main(n: int = 400_000, keys: int = 100, backends: tuple[str, ...] = ("serial
 
 
 if __name__ == "__main__":
+    import ray
+
+    ray.init()
     main(*map(int, sys.argv[1:]))

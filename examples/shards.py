@@ -20,7 +20,6 @@ from river import preprocessing
 import river_budget as rb
 from river_budget.datasets import Checkerboard, Waveform
 from river_budget.distributed import train_shards
-from river_budget.distributed.workers import backends
 
 BOARD = rb.BSGDClassifier(200, rb.kernels.RBF(5.0), seed=1)
 WAVES = rb.BSGDClassifier(200, rb.kernels.RBF(0.05), seed=1)
@@ -57,17 +56,20 @@ def main(n: int = 1_000_000, shards: int = 2, backend: str = "ray") -> None:
             (f"every {n // 200:,}", n // 200),
         )
     ]
-    with backends.open(backend, shards):
-        for name, (model, data, strips) in WORK.items():
-            print(name)
-            for plan, parts, sync_every, where in plans:
-                make = functools.partial(part, data, n, strips, parts)
-                streams = [functools.partial(make, shard) for shard in range(parts)]
-                begin = time.perf_counter()
-                learned = train_shards(model, streams, sync_every, backend=where)
-                seconds = time.perf_counter() - begin
-                print(f"  {plan:34}{accuracy(learned, data):10.2%}{seconds:10.1f}", flush=True)
+    for name, (model, data, strips) in WORK.items():
+        print(name)
+        for plan, parts, sync_every, where in plans:
+            make = functools.partial(part, data, n, strips, parts)
+            streams = [functools.partial(make, shard) for shard in range(parts)]
+            begin = time.perf_counter()
+            learned = train_shards(model, streams, sync_every, backend=where)
+            seconds = time.perf_counter() - begin
+            print(f"  {plan:34}{accuracy(learned, data):10.2%}{seconds:10.1f}", flush=True)
 
 
 if __name__ == "__main__":
+    if sys.argv[3:] != ["serial"]:
+        import ray
+
+        ray.init()
     main(*map(int, sys.argv[1:3]), *sys.argv[3:])

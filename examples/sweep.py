@@ -2,7 +2,7 @@
 
     python examples/sweep.py [examples] [workers]
 
-Both give the same table. The seconds with Ray contain its start and that of the workers.
+Both give the same table. The seconds with Ray contain the start of the workers.
 """
 
 from __future__ import annotations
@@ -40,4 +40,7 @@ def main(n: int = 100_000, workers: int = 2, backends: tuple[str, ...] = ("seria
 
 
 if __name__ == "__main__":
+    import ray
+
+    ray.init()
     main(*map(int, sys.argv[1:]))

@@ -9,16 +9,20 @@ import importlib.util
 import os
 import pathlib
 import re
+import secrets
 import signal
 import traceback
 
 # Before NumPy is loaded: threads that share out small tables wait for each other, and burn all processors
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Ray starts its workers with niceness 15: where other processes keep all processors busy, a worker takes a minute to
-# start instead of two seconds. It shall stay on the loopback interface, on Linux too, and report no usage.
+# start instead of two seconds. It shall stay on the loopback interface, on Linux too, report no usage, and refuse
+# processes without a token that is not written to the user's home.
 os.environ.setdefault("RAY_worker_niceness", "0")
 os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+if "RAY_AUTH_MODE" not in os.environ:
+    os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
 
 import pytest
 from folders import ROOT, SUPPORT

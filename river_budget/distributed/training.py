@@ -60,7 +60,7 @@ def train_shards(
     sync_every
         The number of examples that each shard learns between mergings; None merges once, at the end.
     backend
-        "ray", or "serial" for one shard after the other in this process.
+        "ray" for the Ray that runs, or "serial" for one shard after the other in this process.
 
     Returns
     -------

@@ -13,8 +13,7 @@ from optional import pandas as pd
 from processes import KILL
 
 import river_budget as rb
-from river_budget.distributed import KeyedModels
-from river_budget.distributed.workers import ray as cluster
+from river_budget.distributed import KeyedModels, WorkerLost
 from river_budget.kernels import RBF
 
 pytestmark = [
@@ -34,36 +33,40 @@ def stream():
 
 
 def predictions_of(models, X, y, deaths=()):
-    """All predictions; a shard is killed after each of these chunks."""
-    found, processes = [], [process for process, _ in places(models)] if deaths else []
-    for number, start in enumerate(range(0, N, CHUNK)):
+    """All predictions; a shard is killed after each of these chunks, and what it takes back is sent again."""
+    found = {}
+    processes = [process for process, _ in places(models)] if deaths else []
+    while models.rows_done < N:
+        start = models.rows_done
         some = slice(start, start + CHUNK)
-        found += models.predict_then_learn_many(X[some], y[some]).tolist()
-        if number in deaths:
+        try:
+            found[start] = models.predict_then_learn_many(X[some], y[some]).tolist()
+        except WorkerLost:
+            continue
+        if start // CHUNK in deaths and processes:
             os.kill(processes.pop(), KILL)
-    return found
+    return [value for start in sorted(found) for value in found[start]]
 
 
 def places(models):
     """(process, node) of every shard."""
     ray = models._coordinator.backend.ray
-    actors = [client.worker.actor for client in models._coordinator.clients]
+    hosts = [worker.host for worker in models._coordinator.backend.workers]
     place = lambda host: (os.getpid(), ray.get_runtime_context().get_node_id())  # noqa: E731
-    return ray.get([actor.__ray_call__.remote(place) for actor in actors])
+    return ray.get([host.__ray_call__.remote(place) for host in hosts])
 
 
 @pytest.fixture
 def two_nodes(monkeypatch):
-    """A cluster of two nodes on the loopback interface, with its files in a folder of its own."""
+    """A cluster of two nodes, with its files in a folder of its own."""
     folder = tempfile.mkdtemp(prefix="c-")  # short: names of sockets are limited
     monkeypatch.setenv("RAY_TMPDIR", folder)
-    ray = cluster.imported()
+    import ray
     from ray.cluster_utils import Cluster
 
-    with cluster.environment(), cluster.contained():
-        nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-        nodes.add_node(num_cpus=1)
-        ray.init(address=nodes.address, log_to_driver=False, logging_level="ERROR")
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    nodes.add_node(num_cpus=1)
+    ray.init(address=nodes.address, log_to_driver=False, logging_level="ERROR")
     yield
     ray.shutdown()
     nodes.shutdown()

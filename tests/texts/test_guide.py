@@ -33,13 +33,11 @@ def run(title):
     return test.globs
 
 
-@pytest.mark.parametrize("title", ["A model for each key", "One model from several streams"])
+@pytest.mark.parametrize(
+    "title", ["A model for each key", "Which parameters", "One model from several streams"]
+)
 def test_a_section_runs_without_ray(title):
     run(title)
-
-
-def test_the_section_on_sweeps_runs(ray):
-    run("Which parameters")
 
 
 @pytest.mark.slow  # Ray Data takes 5 seconds to load

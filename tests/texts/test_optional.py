@@ -16,8 +16,8 @@ from optional import Missing
 STORED = {"tests": ROOT / "tests", "river_budget": ROOT / "river_budget"}
 OURS = {"river_budget", "papers", *(path.stem for path in STORED["tests"].rglob("*.py"))}
 NEEDED = {"river", "numpy", "numba", "llvmlite", "scipy", "narwhals"}
-# Imported inside functions, of files that ask for them first or that they call; Ray brings psutil.
-GUARDED = {"matplotlib", "ray", "psutil", "xdist"}
+# Imported inside functions, of files that ask for them first or that they call.
+GUARDED = {"matplotlib", "ray", "xdist"}
 
 
 def imported(path):

@@ -34,10 +34,10 @@ class KeyedModels:
     A classifier of this package predicts None for a key until it has learned a label for it; a boolean column of
     targets stands for both labels.
 
-    With a folder for checkpoints, a run survives the loss of a worker: a new one reads the last checkpoint
-    and learns the rows after it again, so that no row is lost or learned twice. A new KeyedModels with the
-    same folder also continues from there: `rows_done` says how many rows of the stream its
-    models have learned.
+    With a folder for checkpoints, nothing is lost that a checkpoint holds. If a worker is lost, all of them go back to
+    the last checkpoint, and `WorkerLost` says from which row the stream must be sent again: `rows_done`, the number of
+    rows that the models have learned. The same holds for an error of the disk, such as a full one, and for a new
+    KeyedModels with the same folder after the program has ended.
 
     Clones of a model with `seed=None` have different random numbers: for reproducible results, give the model a
     seed.
@@ -58,14 +58,13 @@ class KeyedModels:
         of a worker ends the run. Models that `river_budget.save` does not know are pickled there: do not continue
         from a folder that others may have written.
     checkpoint_every
-        The number of rows between checkpoints. The rows since the last one are held in memory, as a new worker
-        must learn them again.
+        The number of rows between checkpoints.
     max_keys
         The largest number of models in memory, in all shards together. The least recently used models are moved to
         `checkpoint`. None: no limit.
     backend
-        "ray": each shard is a process. Uses a running Ray, or else starts one on this
-        machine. "serial": all shards are in this process, with the same results.
+        "ray": each shard is a process of the Ray that runs. "serial": all shards are in this process, with the
+        same results.
 
     Examples
     --------

@@ -71,7 +71,7 @@ def sweep(
     metric
         A River metric whose value is a number.
     backend
-        "ray", "serial" for one after the other in this process, or any `concurrent.futures.Executor`: a
+        "ray" for the Ray that runs, "serial" for one after the other in this process, or any `concurrent.futures.Executor`: a
         `ProcessPoolExecutor`, or that of Dask (`client.get_executor()`) or MPI (`mpi4py.futures`).
     workers
         The number of settings that run at the same time, except with "serial"; None: one for each core of this
