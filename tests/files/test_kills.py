@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import pathlib
 import random
@@ -139,16 +140,17 @@ def test_a_driver_that_is_killed_goes_on_from_its_last_checkpoint(tmp_path):
     rng, folder = random.Random(0), tmp_path / "folder"
     rows = 0
     content_at(folder, CHUNK, backend="serial")  # compiled
-    for _ in range(KILLS):
+    for kills in itertools.count(1):
         killed_within(rng.uniform(0.02, 0.3), lambda: learn_chunks(folder))
         before, rows = rows, rows_saved(folder)
         assert rows >= before
         assert rows % CHUNK == 0
+        if kills >= KILLS and rows > CHUNK * KILLS / 10:  # a busy machine needs more
+            break
     expected = content_at(tmp_path / "undisturbed", rows + CHUNK, backend="serial")
     assert content_at(folder, rows + CHUNK, backend="serial") == expected
     check_folder(folder)
-    print(f"{KILLS} kills of drivers, {rows} rows")
-    assert rows > CHUNK * KILLS / 10
+    print(f"{kills} kills of drivers, {rows} rows")
 
 
 # Who holds the models of some keys
@@ -158,30 +160,38 @@ def test_a_driver_that_is_killed_goes_on_from_its_last_checkpoint(tmp_path):
 def test_a_shard_that_is_killed_loses_nothing(ray, tmp_path):
     """What came after the last checkpoint is sent again."""
     rng, folder, started = random.Random(0), tmp_path / "folder", time.perf_counter()
-    losses, total = 0, 3 * CHUNK * KILLS
+    kills = losses = 0
     with keyed(folder, backend="ray") as models:
-        while models.rows_done < total:
+        while losses < KILLS:
             try:
+                if kills == losses:
+                    processes = shard_processes(models)
                 for _ in range(rng.randrange(1, 6)):
                     models.learn_many(*chunk_of(models.rows_done // CHUNK, CHUNK))
-                if losses < KILLS:  # with messages on their way, or while a checkpoint is written
-                    os.kill(rng.choice(shard_processes(models)), signal.SIGKILL)
+                if kills == losses:  # with messages on their way, or while a checkpoint is written
+                    os.kill(rng.choice(processes), signal.SIGKILL)
+                    kills += 1
             except WorkerLost:
                 losses += 1
+        models.learn_many(*chunk_of(models.rows_done // CHUNK, CHUNK))
         models.save(tmp_path / "content")
         rows = models.rows_done
     found = (tmp_path / "content").read_bytes()
     check_folder(folder)
-    assert losses == KILLS
     assert found == content_at(tmp_path / "undisturbed", rows, backend="serial")
     print(f"{KILLS} kills of shards in {time.perf_counter() - started:.0f} s, {rows} rows")
 
 
 DRIVER = """
-import pathlib, ray, sys
-from test_kills import learn_chunks
+import ray, sys
+from test_kills import CHUNK, chunk_of, keyed
 ray.init(sys.argv[2], log_to_driver=False)
-learn_chunks(pathlib.Path(sys.argv[1]), backend="ray")
+with keyed(sys.argv[1], backend="ray") as models:
+    before = models.rows_saved
+    while True:
+        models.learn_many(*chunk_of(models.rows_done // CHUNK, CHUNK))
+        if models.rows_saved > before:
+            print("saved", flush=True)
 """
 
 
@@ -198,8 +208,7 @@ def test_a_driver_with_ray_that_is_killed_goes_on_from_its_last_checkpoint(ray, 
             stdout=subprocess.PIPE,
             text=True,
         )
-        assert driver.stdout.readline() == "begun\n"
-        time.sleep(1.0)
+        assert driver.stdout.readline() == "saved\n"
         driver.kill()
         driver.communicate()
         before, rows = rows, rows_saved(folder)
