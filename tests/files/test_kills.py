@@ -106,7 +106,6 @@ def keyed(folder, **options):
 
 def learn_chunks(folder, backend="serial"):
     with keyed(folder, backend=backend) as models:
-        print("begun", flush=True)
         for number in range(models.rows_done // CHUNK, 10**9):
             models.learn_many(*chunk_of(number, CHUNK))
 
