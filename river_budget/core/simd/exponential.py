@@ -8,33 +8,13 @@ float32, has a relative error of 5e-7 and takes a third of the time: good enough
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, types
 
-from ..compiling.array_views import compiled_as
 from ..compiling.jit import FUSED, compiled
-from .vector_ops import (
-    LANES,
-    VECTOR,
-    WORD,
-    eight_by_eight,
-    for_eights,
-    fused,
-    generated,
-    in_all,
-    lanes_of,
-    load_eight,
-    same,
-    store_eight,
-    sum_of,
-)
 
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+MANTISSA_BITS, ROUGH_MANTISSA_BITS = np.uint64(52), np.uint32(23)  # of float64, of float32
 MAGIC = 6755399441055744.0 + 1023.0  # 1.5 * 2^52, and the bias of the exponent field
 SMALLEST_EXPONENT = -708.0  # below it exp(x) is denormal, and the result is exactly 0
 
@@ -59,19 +39,16 @@ ROUGH_1, ROUGH_0 = F(1.0), F(0.0)
 ROUGH_A, ROUGH_B, ROUGH_C, ROUGH_D = F(0.49999749), F(0.16666631), F(0.041833807), F(0.0083572006)
 
 
-def low_bits_as_exponent(x):
-    """Shift the low bits of x into the exponent field: 2^k, if k + bias stands in these bits."""
-    unsigned, mantissa = (np.uint64, 52) if x.dtype == np.float64 else (np.uint32, 23)
-    bits = np.asarray(x).view(unsigned)
-    return np.left_shift(bits, unsigned(mantissa)).view(x.dtype)[()]
+@compiled(always_inlined=True)
+def power_of_two(shifted):
+    """2^k, if k + bias stands in the low bits of a float64: they become its exponent."""
+    return np.uint64(np.float64(shifted).view(np.uint64) << MANTISSA_BITS).view(np.float64)
 
 
-@compiled_as(low_bits_as_exponent, lambda x: x, types.Float)
-def _low_bits_as_exponent(context, builder, signature, args):
-    bits, mantissa = (64, 52) if signature.args[0] == types.float64 else (32, 23)
-    integer = ir.IntType(bits)
-    shifted = builder.shl(builder.bitcast(args[0], integer), ir.Constant(integer, mantissa))
-    return builder.bitcast(shifted, args[0].type)
+@compiled(always_inlined=True)
+def rough_power_of_two(shifted):
+    """`power_of_two` in float32."""
+    return np.uint32(np.float32(shifted).view(np.uint32) << ROUGH_MANTISSA_BITS).view(np.float32)
 
 
 @compiled(fastmath=FUSED)  # with reordering, LLVM would remove the addition of MAGIC
@@ -91,38 +68,15 @@ def exp_of(x):
     p = p * r + TERMS[7]
     p = p * r + TERMS[8]
     p = p * r + TERMS[9]
-    value = (p * r * r + r + 1.0) * low_bits_as_exponent(shifted)
+    value = (p * r * r + r + 1.0) * power_of_two(shifted)
     return value if x >= SMALLEST_EXPONENT else 0.0
 
 
+@compiled
 def exponentials(logs, row, n):
-    """row[j] = exp_of(logs[j]) for j < n, a multiple of LANES. Modifies `row` in place."""
+    """row[j] = exp_of(logs[j]) for j < n. Modifies `row` in place."""
     for j in range(n):
         row[j] = exp_of(logs[j])
-
-
-def exp_of_eight(builder, x):
-    """exp_of of eight numbers, by the same steps, with the widest vectors of the processor.
-
-    LLVM vectorises a loop that calls exp_of with half the width on some processors.
-    """
-    normal = builder.fcmp_ordered(">", x, same(SMALLEST_EXPONENT))
-    bounded = builder.select(normal, x, same(SMALLEST_EXPONENT))
-    shifted = fused(builder, bounded, same(LOG2E), same(MAGIC))
-    k = builder.fsub(shifted, same(MAGIC))
-    r = fused(builder, k, same(-LN2_HIGH), bounded)
-    r = fused(builder, k, same(-LN2_LOW), r)
-    p = same(TERMS[0])
-    for term in TERMS[1:]:
-        p = fused(builder, p, r, same(term))
-    series = builder.fadd(fused(builder, builder.fmul(p, r), r, r), same(1.0))
-    words = ir.VectorType(WORD, LANES)
-    power = builder.shl(builder.bitcast(shifted, words), ir.Constant(words, [52] * LANES))
-    value = builder.fmul(series, builder.bitcast(power, VECTOR))
-    return builder.select(builder.fcmp_ordered(">=", x, same(SMALLEST_EXPONENT)), value, same(0.0))
-
-
-eight_by_eight(exponentials, exp_of_eight)
 
 
 @compiled(always_inlined=True)
@@ -149,7 +103,7 @@ def rough_exp_of(x):
     k = shifted - ROUGH_MAGIC
     r = bounded - k * ROUGH_LN2_HIGH - k * ROUGH_LN2_LOW
     p = ((ROUGH_D * r + ROUGH_C) * r + ROUGH_B) * r + ROUGH_A
-    return (p * r * r + r + ROUGH_1) * low_bits_as_exponent(shifted)
+    return (p * r * r + r + ROUGH_1) * rough_power_of_two(shifted)
 
 
 # logarithms: x = 2^k m with m between the root of 1/2 and that of 2; log(m) = 2 atanh(s) with s = (m - 1) / (m + 1).
@@ -157,8 +111,8 @@ def rough_exp_of(x):
 # error is 4e-16
 
 
-ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of the root of 1/2
-MANTISSA_BITS = 52  # bits of the mantissa of a float64
+EXPONENT_BITS = np.int64(52)  # that the mantissa has, below those of the exponent
+ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)  # the bits of the root of 1/2
 
 # (atanh(s) / s - 1) / s^2, the highest power of s^2 first
 LOG_TERMS = (
@@ -172,85 +126,41 @@ LOG_TERMS = (
 )
 
 
+@compiled(always_inlined=True)
+def log_of(x):
+    """log(x) for a normal x > 0"""
+    bits = np.float64(x).view(np.int64)
+    exponent = (bits - ROOT_HALF) >> EXPONENT_BITS
+    m = np.int64(bits - (exponent << EXPONENT_BITS)).view(np.float64)
+    k = np.float64(exponent)
+    s = (m - 1.0) / (m + 1.0)
+    z = s * s
+    p = LOG_TERMS[0]
+    p = p * z + LOG_TERMS[1]
+    p = p * z + LOG_TERMS[2]
+    p = p * z + LOG_TERMS[3]
+    p = p * z + LOG_TERMS[4]
+    p = p * z + LOG_TERMS[5]
+    p = p * z + LOG_TERMS[6]
+    twice = s + s
+    return k * LN2_HIGH + (twice + (twice * z * p + k * LN2_LOW))
+
+
+@compiled
 def logarithms(values, logs, n):
-    """logs[j] = log(values[j]) for j < n, a multiple of LANES. Modifies `logs` in place."""
+    """logs[j] = log(values[j]) for j < n. Modifies `logs` in place."""
     for j in range(n):
-        logs[j] = math.log(values[j])
+        logs[j] = log_of(values[j])
 
 
-def _log_of_eight(builder, x):
-    words = ir.VectorType(WORD, LANES)
-    bits = builder.bitcast(x, words)
-    shift = ir.Constant(words, [MANTISSA_BITS] * LANES)
-    above = builder.sub(bits, ir.Constant(words, [ROOT_HALF] * LANES))
-    exponent = builder.ashr(above, shift)
-    m = builder.bitcast(builder.sub(bits, builder.shl(exponent, shift)), VECTOR)
-    k = builder.sitofp(exponent, VECTOR)
-    f = builder.fsub(m, same(1.0))
-    s = builder.fdiv(f, builder.fadd(m, same(1.0)))
-    z = builder.fmul(s, s)
-    p = same(LOG_TERMS[0])
-    for term in LOG_TERMS[1:]:
-        p = fused(builder, p, z, same(term))
-    twice = builder.fadd(s, s)
-    rest = fused(builder, builder.fmul(twice, z), p, builder.fmul(k, same(LN2_LOW)))
-    return fused(builder, k, same(LN2_HIGH), builder.fadd(twice, rest))
-
-
-eight_by_eight(logarithms, _log_of_eight)
-
-
-# softmax, with the same order of summation on every processor
-
-
-NO_SHARE = same(-np.inf)
-
-
-def softmax(scores: Any, shares: Any) -> None:
+@compiled
+def softmax(scores, shares):
     """shares[c] = exp(scores[c]) / sum_k exp(scores[k]). Modifies `shares` in place."""
-    powers = np.exp(scores - scores.max())
-    shares[:] = powers / powers.sum()
-
-
-@generated(softmax, types.none, types.Array, types.Array)
-def _softmax(builder, scores, shares):
-    (scores, n), (shares, _) = scores, shares
-    highest, total = cgutils.alloca_once(builder, VECTOR), cgutils.alloca_once(builder, VECTOR)
-    builder.store(NO_SHARE, highest)
-    builder.store(same(0.0), total)
-
-    def raise_highest(start: Any, mask: Any) -> None:
-        found, before = _load_masked(builder, scores, start, mask), builder.load(highest)
-        larger = builder.fcmp_ordered(">", found, before)
-        builder.store(builder.select(larger, found, before), highest)
-
-    for_eights(builder, n, raise_highest)
-    top = in_all(builder, _largest(builder, builder.load(highest)))
-
-    def write_powers(start: Any, mask: Any) -> None:
-        power = exp_of_eight(builder, builder.fsub(_load_masked(builder, scores, start, mask), top))
-        store_eight(builder, power, shares, start, mask)
-        builder.store(builder.fadd(builder.load(total), power), total)
-
-    for_eights(builder, n, write_powers)
-    whole = in_all(builder, sum_of(builder, builder.load(total)))
-
-    def divide(start: Any, mask: Any) -> None:
-        share = builder.fdiv(load_eight(builder, shares, start, mask), whole)
-        store_eight(builder, share, shares, start, mask)
-
-    for_eights(builder, n, divide)
-
-
-def _load_masked(builder: Any, numbers: Any, start: Any, mask: Any) -> Any:
-    """Load eight numbers, with -inf, whose exponential is 0, in the masked lanes."""
-    found = load_eight(builder, numbers, start, mask)
-    return found if mask is None else builder.select(mask, found, NO_SHARE)
-
-
-def _largest(builder: Any, vector: Any) -> Any:
-    """The largest of the lanes."""
-    first, *others = lanes_of(builder, vector)
-    for other in others:
-        first = builder.select(builder.fcmp_ordered(">", other, first), other, first)
-    return first
+    highest, total = scores[0], 0.0
+    for c in range(1, scores.shape[0]):
+        highest = max(highest, scores[c])
+    for c in range(scores.shape[0]):
+        shares[c] = exp_of(scores[c] - highest)
+        total += shares[c]
+    for c in range(scores.shape[0]):
+        shares[c] /= total

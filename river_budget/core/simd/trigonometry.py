@@ -11,10 +11,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
 
-from ..compiling.array_views import compiled_as
 from ..compiling.jit import FUSED, compiled
 
 LARGEST_ANGLE = 1.5e6  # k stays below 2^20
@@ -29,16 +26,6 @@ SINE_4, SINE_5 = -2.5051129896450185e-08, 1.5917988979397435e-10
 COSINE_0, COSINE_1 = 0.041666666666666664, -0.0013888888888887389
 COSINE_2, COSINE_3 = 2.48015872987544e-05, -2.755731726587808e-07
 COSINE_4, COSINE_5 = 2.087614504941318e-09, -1.138254464534925e-11
-
-
-def bits_of(x):
-    """The 64 bits of a number, as an integer."""
-    return np.asarray(x, np.float64).view(np.int64)[()]
-
-
-@compiled_as(bits_of, types.int64, types.Float)
-def _bits_of(context, builder, signature, args):
-    return builder.bitcast(args[0], ir.IntType(64))
 
 
 @compiled(fastmath=FUSED, always_inlined=True)
@@ -84,7 +71,7 @@ def sines_and_cosines(angles, sines, n):
     for j in range(n):
         shifted = angles[j] * QUARTERS + ROUND
         k = shifted - ROUND
-        quadrant = bits_of(shifted)
+        quadrant = np.float64(shifted).view(np.int64)
         r = angles[j] - k * PART_1 - k * PART_2 - k * PART_3
         sine, cosine = sine_of(r), cosine_of(r)
         odd = quadrant & 1 != 0

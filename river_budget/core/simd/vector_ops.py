@@ -13,12 +13,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.np import arrayobj
 
 from ..compiling.array_views import compiled_as
+from ..compiling.jit import compiled
 
 LANES = 8
 WORD = ir.IntType(64)
@@ -77,14 +77,6 @@ PLACES = ir.VectorType(WORD, LANES)
 _FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
 _ZERO, ZEROS = ir.Constant(WORD, 0), DOUBLES.same(0.0)
 same, in_all, fused = DOUBLES.same, DOUBLES.in_all, DOUBLES.fused
-
-# For each of the 256 masks of eight lanes: the indexes of its set lanes, then zeros
-_FLAGS, _BYTES = ir.IntType(LANES), ir.VectorType(ir.IntType(8), LANES)
-_SET = [[i for i in range(LANES) if flags >> i & 1] for flags in range(2**LANES)]
-_PLACES_OF_FLAGS = ir.Constant(
-    ir.ArrayType(_BYTES, 2**LANES),
-    [ir.Constant(_BYTES, (found + [0] * LANES)[:LANES]) for found in _SET],
-)
 
 
 def generated(function: Any, result: Any, *arguments: Any) -> Any:
@@ -184,103 +176,41 @@ def load_eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
     return builder.call(load, [place, ir.Constant(ir.IntType(32), 8), mask, ZEROS])
 
 
-def load_eight_integers(builder: Any, numbers: Any, start: Any) -> Any:
-    """Load eight integers."""
-    found = builder.load(builder.bitcast(builder.gep(numbers, [start]), PLACES.as_pointer()))
-    found.align = 8
-    return found
-
-
-def write_ranks(numbers: Any, n: int, ranks: Any) -> None:
+@compiled
+def write_ranks(numbers, n, ranks):
     """ranks[j] = the place of numbers[j] in ascending order, of equal ones in their order, for j < n.
 
-    Takes integers; n is a multiple of LANES. Compares every pair, which for a few dozen numbers is faster than sorting,
-    as it has no branches that the processor could not predict. Modifies `ranks` in place.
+    Takes integers. Compares every pair, which for a few dozen numbers is faster than sorting, as it has no branches that
+    the processor could not predict. Modifies `ranks` in place.
     """
-    ranks[np.argsort(numbers[:n], kind="stable")] = np.arange(n)
+    for j in range(n):
+        own, rank = numbers[j], 0
+        for k in range(j):  # of those before, equal ones count too
+            rank += numbers[k] <= own
+        for k in range(j + 1, n):
+            rank += numbers[k] < own
+        ranks[j] = rank
 
 
-@generated(write_ranks, types.none, types.Array, types.Integer, types.Array)
-def _write_ranks(builder, numbers, n, ranks):
-    rank = cgutils.alloca_once(builder, PLACES)
-    with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as groups:
-        start = builder.mul(groups.index, ir.Constant(WORD, LANES))
-        end = builder.add(start, ir.Constant(WORD, LANES))
-        own = load_eight_integers(builder, numbers[0], start)
-        places = builder.add(
-            ir.Constant(PLACES, list(range(LANES))), integer_in_all(builder, start)
-        )
-        builder.store(ir.Constant(PLACES, [0] * LANES), rank)
-
-        def count_below(first: Any, last: Any, limits: Callable[[Any], Any]) -> None:
-            """Add to each rank how many of the numbers from `first` to `last` are below its limit."""
-            with cgutils.for_range(builder, last, start=first) as loop:
-                other = integer_in_all(builder, builder.load(builder.gep(numbers[0], [loop.index])))
-                below = builder.icmp_signed("<", other, limits(loop.index))
-                found = builder.add(builder.load(rank), builder.zext(below, PLACES))
-                builder.store(found, rank)
-
-        def above_own_if_after(place: Any) -> Any:
-            after = builder.icmp_signed("<", integer_in_all(builder, place), places)
-            return builder.add(own, builder.zext(after, PLACES))
-
-        above_own = builder.add(own, integer_in_all(builder, 1))
-        count_below(_ZERO, start, lambda place: above_own)  # of those before, equal ones count too
-        count_below(start, end, above_own_if_after)
-        count_below(end, n, lambda place: own)
-        place = builder.bitcast(builder.gep(ranks[0], [start]), PLACES.as_pointer())
-        builder.store(builder.load(rank), place).align = 8
-
-
-def _compared(builder: Any, numbers: Any, start: Any, limit: Any, relation: str) -> Any:
-    """For eight integers, the mask of those below a limit, or at most the limit."""
-    found = load_eight_integers(builder, numbers[0], start)
-    flags = builder.icmp_signed(relation, found, integer_in_all(builder, limit))
-    return builder.bitcast(flags, _FLAGS)
-
-
-def append_nonzero(numbers: Any, start: int, places: Any, n: int) -> int:
+@compiled
+def append_nonzero(numbers, start, places, n):
     """Among eight numbers from `start` on, find those that are not 0, and append their indexes to the first n places.
 
-    Returns the new number of places. Modifies `places` in place, also up to eight entries behind the last
-    one.
+    Returns the new number of places. Modifies `places` in place, also one entry behind the last one.
     """
-    found = [start + i for i in range(LANES) if numbers[start + i] != 0.0]
-    places[n : n + len(found)] = found
-    return n + len(found)
+    for i in range(start, start + LANES):
+        places[n] = i
+        n += numbers[i] != 0.0
+    return n
 
 
-@generated(append_nonzero, types.int64, types.Array, types.Integer, types.Array, types.Integer)
-def _append_nonzero(builder, numbers, start, places, n):
-    flags = builder.fcmp_unordered("!=", load_eight(builder, numbers[0], start), ZEROS)
-    return _write_flagged(builder, builder.bitcast(flags, _FLAGS), start, places, n)
-
-
-def write_up_to(numbers: Any, start: int, limit: int, places: Any, n: int) -> int:
+@compiled
+def write_up_to(numbers, start, limit, places, n):
     """Among eight integers from `start` on, append the indexes of those <= limit, as `append_nonzero` does."""
-    found = [start + i for i in range(LANES) if numbers[start + i] <= limit]
-    places[n : n + len(found)] = found
-    return n + len(found)
-
-
-_TWO_INTEGERS = (types.Integer, types.Integer)
-
-
-@generated(write_up_to, types.int64, types.Array, *_TWO_INTEGERS, types.Array, types.Integer)
-def _write_up_to(builder, numbers, start, limit, places, n):
-    flags = _compared(builder, numbers, start, limit, "<=")
-    return _write_flagged(builder, flags, start, places, n)
-
-
-def _write_flagged(builder: Any, flags: Any, start: Any, places: Any, n: Any) -> Any:
-    """Append start + l for each set lane l of a mask to the first n places, without a branch."""
-    table = cgutils.global_constant(builder, "places_of_flags", _PLACES_OF_FLAGS)
-    chosen = builder.gep(table, [_ZERO, builder.zext(flags, WORD)])
-    found = builder.zext(builder.load(chosen), PLACES)
-    found = builder.add(found, integer_in_all(builder, start))
-    place = builder.bitcast(builder.gep(places[0], [n]), PLACES.as_pointer())
-    builder.store(found, place).align = 8
-    return builder.add(n, builder.zext(builder.ctpop(flags), WORD))
+    for i in range(start, start + LANES):
+        places[n] = i
+        n += numbers[i] <= limit
+    return n
 
 
 def integer_in_all(builder: Any, number: Any) -> Any:
@@ -296,20 +226,11 @@ def mask_of_first(builder: Any, number: Any) -> Any:
     return builder.icmp_signed("<", ir.Constant(PLACES, list(range(LANES))), numbers)
 
 
-def combine(a: Any, scale: float, factor: float, b: Any, n: int) -> None:
-    """a[j] = scale a[j] + factor b[j] for j < n, a multiple of LANES. Modifies `a` in place."""
-    a[:n] = scale * a[:n] + factor * b[:n]
-
-
-@generated(combine, types.none, types.Array, types.Float, types.Float, types.Array, types.Integer)
-def _combine(builder, a, scale, factor, b, n):
-    (a, _), (b, _) = a, b
-    scale, factor = in_all(builder, scale), in_all(builder, factor)
-    with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
-        start = builder.mul(loop.index, ir.Constant(WORD, LANES))
-        before = builder.fmul(scale, load_eight(builder, a, start))
-        added = fused(builder, factor, load_eight(builder, b, start), before)
-        store_eight(builder, added, a, start)
+@compiled
+def combine(a, scale, factor, b, n):
+    """a[j] = scale a[j] + factor b[j] for j < n. Modifies `a` in place."""
+    for j in range(n):
+        a[j] = scale * a[j] + factor * b[j]
 
 
 def for_eights(builder: Any, n: Any, body: Callable[[Any, Any], None]) -> None:
@@ -320,20 +241,6 @@ def for_eights(builder: Any, n: Any, body: Callable[[Any, Any], None]) -> None:
     start = builder.mul(groups, ir.Constant(WORD, LANES))
     with builder.if_then(builder.icmp_signed("<", start, n)):
         body(start, mask_of_first(builder, builder.sub(n, start)))
-
-
-def eight_by_eight(function: Any, step: Any) -> None:
-    """Register the compiled form of a function of (numbers, results, n), n a multiple of LANES.
-
-    `step(builder, eight numbers)` generates the eight results.
-    """
-
-    @generated(function, types.none, types.Array, types.Array, types.Integer)
-    def generate(builder, numbers, results, n):
-        with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
-            start = builder.mul(loop.index, ir.Constant(WORD, LANES))
-            found = step(builder, load_eight(builder, numbers[0], start))
-            store_eight(builder, found, results[0], start)
 
 
 def sum_of(builder: Any, vector: Any) -> Any:

@@ -1,18 +1,13 @@
 """Storage in a table: a row per feature and a column per vector.
 
-The values of one feature in all vectors lie side by side, so that one instruction works on eight vectors. The
+The values of one feature in all vectors lie side by side, so that one instruction works on several vectors. The
 functions are in the order of core/vectors/stored.py, which calls them.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..block.layout import TOGETHER
 from ..block.limits import LAPLACIAN
-from ..block.written_vectors import record_write
-from ..compiling.array_views import f64_matrix
-from ..compiling.jit import compiled
+from ..compiling.jit import FUSED, compiled
 from ..examples.present_features import (
     ZERO,
     all_of,
@@ -24,15 +19,12 @@ from ..examples.present_features import (
     write_places,
     write_whole,
 )
-from ..simd.vector_ops import LANES
-from ..simd.vector_sums import compiled_group, compiled_sweep, product
 
 
 @compiled
 def write(model, j, x):
     """Overwrite vector j with x."""
     places, values, vectors = places_of(x), values_of(x), model.vectors
-    record_write(model, j)
     if places.shape[0] == vectors.shape[0]:  # x has every feature, in the order of rows
         for i in range(vectors.shape[0]):
             vectors[i, j] = values[i]
@@ -64,34 +56,27 @@ def read_with_zeros(model, j, values):
 @compiled
 def copy(model, source, target):
     """Overwrite vector `target` with vector `source`."""
-    record_write(model, target)
     for i in range(model.vectors.shape[0]):
         model.vectors[i, target] = model.vectors[i, source]
 
 
-def products(vectors: Any, x: Any, row: Any, n: int) -> None:
-    """row[j] = <vector j, x> for j < n, rounded up to a multiple of LANES"""
-    row[:n] = 0.0
-    for place, value in zip(places_of(x), values_of(x), strict=True):
-        row[:n] += value * vectors[place, :n]
-
-
-def products_of_eight(vectors: Any, x: Any, row: Any, column: int) -> None:
-    """`products` for the eight vectors from a column on."""
-    products(vectors[:, column:], x, row[column:], LANES)
-
-
-def products_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
-    """`products` for TOGETHER examples with the same features, of which x is the first: one row for each."""
-    examples = f64_matrix(x[1], TOGETHER, x[2])
-    rows[:TOGETHER, :n] = 0.0
-    for i, place in enumerate(places_of(x)):
-        rows[:TOGETHER, :n] += examples[:, i, None] * vectors[place, :n]
-
-
-compiled_sweep(products, product)
-compiled_group(products_of_eight, product)
-compiled_sweep(products_together, product, TOGETHER)
+@compiled(fastmath=FUSED)
+def products(vectors, x, row, n):
+    """row[j] = <vector j, x> for j < n, summed in the order of the features."""
+    places, values = places_of(x), values_of(x)
+    for j in range(n):
+        row[j] = 0.0
+    fours = places.shape[0] // 4 * 4
+    for i in range(0, fours, 4):  # four features in one loop: fewer loads and stores of the sums
+        a, b = vectors[places[i]], vectors[places[i + 1]]
+        c, d = vectors[places[i + 2]], vectors[places[i + 3]]
+        p, q, r, s = values[i], values[i + 1], values[i + 2], values[i + 3]
+        for j in range(n):
+            row[j] = (((row[j] + p * a[j]) + q * b[j]) + r * c[j]) + s * d[j]
+    for i in range(fours, places.shape[0]):
+        feature, value = vectors[places[i]], values[i]
+        for j in range(n):
+            row[j] += value * feature[j]
 
 
 @compiled(always_inlined=True)

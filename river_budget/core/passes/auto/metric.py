@@ -18,23 +18,19 @@ a coefficient for every width and column when it is stored, and keeps it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ...block.limits import padded_count, within
 from ...block.random_numbers import below
 from ...compiling.by_address import shared
-from ...compiling.jit import compiled
+from ...compiling.jit import FUSED, compiled
 from ...compiling.model_type import MODEL, NOTHING, NUMBERS
 from ...compiling.needs import Need
 from ...examples.call import row_of
 from ...examples.present_features import ZERO, places_of, present, values_of
 from ...simd.exponential import exp_of, exponentials
 from ...simd.table_sums import all_dots
-from ...simd.vector_ops import fused
-from ...simd.vector_sums import compiled_sweep
 from .memory import LEAST_VOTE_DISTANCE, SOFTEST, neighbour_slopes
 from .scaling import scale
 from .tables import (
@@ -60,20 +56,17 @@ NEXT_COLUMN = np.int64(KERNEL_WIDTHS)  # the next column is so many rows of coef
 FIRST_ROWS = 2  # distances are not learned from the first rows
 
 
-def _square(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
-    value, weight = numbers
-    apart = builder.fsub(vectors, value)
-    return fused(builder, builder.fmul(weight, apart), apart, total)
-
-
-def _squares(vectors: Any, x: Any, weights: Any, far: Any, n: int) -> None:
+@compiled(fastmath=FUSED)
+def _squares(vectors, x, weights, far, n):
     """far[i] = sum_f a_f (x_f - s_if)^2 for i < n"""
-    far[:n] = 0.0
-    for place, value, weight in zip(places_of(x), values_of(x), weights, strict=False):
-        far[:n] += weight * (vectors[place, :n] - value) ** 2
-
-
-compiled_sweep(_squares, _square)
+    places, values = places_of(x), values_of(x)
+    for i in range(n):
+        far[i] = 0.0
+    for f in range(places.shape[0]):
+        feature, value, weight = vectors[places[f]], values[f], weights[f]
+        for i in range(n):
+            apart = feature[i] - value
+            far[i] += weight * apart * apart
 
 
 @compiled
