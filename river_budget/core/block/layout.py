@@ -58,8 +58,6 @@ TABLES_AT = STATE_AT + STATE_SIZE
 BRIEF_ENTRIES = 31
 UNLIMITED = 2**62  # the budget of a model without one
 
-TOGETHER = 4  # consecutive examples whose products with a vector are computed while it is loaded
-CHANGES = 16  # writes of vectors that are remembered, to correct such products
 SEARCH_ROWS = 9  # heap rows that a search for merge partners needs, the largest user of the heap
 
 header_at = carver(HEADER, 0)
@@ -109,13 +107,6 @@ SCRATCH_ROWS: dict[str, Any] = {
     "note": (f64, lambda h: (8,)),  # what a pass keeps for the model's next call
     "n_emptied": (i64, lambda h: (8,)),  # [0]: how many features `emptied` lists
     "function_at": (i64, lambda h: (8,)),  # [0]: the address of a user's kernel function
-    # For products with the next examples (core/expansion/scoring.py): `coming`, which examples (fields
-    # in core/block/written_vectors.py); `changes`, the groups of eight vectors written since; the norms of
-    # these examples.
-    "coming": (i64, lambda h: (8,)),
-    "changes": (i64, lambda h: (CHANGES,)),
-    "norms_ahead": (f64, lambda h: (2 * TOGETHER,)),
-    "ahead": (f64_matrix, lambda h: (TOGETHER, h.capacity)),  # their products with all vectors
     "row": (f64, lambda h: (h.capacity,)),  # kernel values of an example with all vectors
     "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
     "buffer": (f64, lambda h: (h.capacity,)),  # a temporary row

@@ -72,18 +72,6 @@ def _register_call(function: Any, name: str, signature: Any) -> None:
         return found
 
 
-def is_ready(function: Any) -> bool:
-    """Whether this shared function is compiled already; a pass that finds it is not takes a slower way."""
-    return True
-
-
-@compiled_as(is_ready, types.boolean, types.Any)
-def _is_ready(context, builder, signature, args):
-    name = _name_of(signature.args[0].typing_key)
-    address = builder.load(_cell(context, builder, name))
-    return builder.icmp_unsigned("!=", address, address.type(0))
-
-
 def functions(needs: int) -> list[tuple[Any, Any]]:
     """The shared functions for these needs, each with the types of its arguments."""
     found = [_functions.get(need, ()) for need in Need if need & needs]

@@ -21,13 +21,12 @@ class Need(enum.IntFlag):
     AUTO_NUMBERS = enum.auto()  # AutoKernel for regression
     LISTED_EXAMPLES = enum.auto()  # examples that come as lists of present features
     NAMES = enum.auto()  # dicts with only some of the names, or with new ones
-    TOGETHER = enum.auto()  # several examples scored at the same time
 
 
 # Needs that follow from the fields of a block; from the form of examples; from what a stream contains
 OF_BLOCKS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL | Need.LISTS | Need.HEAVY
 OF_EXAMPLES = Need.LISTED_EXAMPLES | Need.NAMES
-OF_STREAMS = Need.TOGETHER | Need.LISTS | Need.HEAVY
+OF_STREAMS = Need.LISTS | Need.HEAVY
 
 
 def with_streams(needs: Need) -> Need:

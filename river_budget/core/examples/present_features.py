@@ -15,7 +15,6 @@ import math
 import numpy as np
 
 from ..block.codes import Kernel
-from ..block.written_vectors import begin_call
 from ..compiling.array_views import address_of, as_u64, f64, i64
 from ..compiling.by_address import shared
 from ..compiling.jit import compiled
@@ -162,7 +161,6 @@ def gather(call):
                 n = min(last, n)
                 break
     call[DONE] = n
-    begin_call(model, n)
     return n
 
 

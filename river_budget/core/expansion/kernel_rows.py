@@ -40,7 +40,7 @@ def kernel_row(model, x, norm):
         _exponentials(row, model.logs, head.gamma, n)
     elif has_products(model):
         dot_products(model, x, row, n)
-        from_products(model, row, norm)
+        from_products(model, norm)
     else:
         row_without_products(model, x, norm)
 
@@ -52,17 +52,15 @@ def has_products(model):
 
 
 @compiled(always_inlined=True)
-def from_products(model, products, norm):
-    """model.row[j] = k(vector j, x) from inner products.
+def from_products(model, norm):
+    """model.row[j] = k(vector j, x) from the inner products that it holds.
 
     model.logs[j] = the logarithm of a Gaussian kernel value, from which merging x next reads distances.
     """
     row, n = model.row, padded_count(model)
     if model.head.kernel == RBF:
-        gaussians(products, row, model.logs, model.norms, norm, model.head.gamma, n)
+        gaussians(row, model.logs, model.norms, norm, model.head.gamma, n)
     else:
-        for j in range(n):
-            row[j] = products[j]
         powers(model, row, norm)
 
 

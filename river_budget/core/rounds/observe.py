@@ -10,9 +10,8 @@ from __future__ import annotations
 from ..compiling.jit import compiled
 from ..examples.finite import usable
 from ..examples.present_features import example
-from ..expansion.kernel_rows import norm_of, score_row
+from ..expansion.kernel_rows import kernel_row, norm_of, score_row
 from ..expansion.mean_iterate import mean_scores, update_mean
-from ..expansion.scoring import kernel_row_of_example
 from ..expansion.support import has_room
 from .calibration import calibrate
 from .stream_warnings import far_from_all
@@ -43,7 +42,7 @@ def score_example(model, stream, t):
     norm = norm_of(model, x)
     if not (usable(x, norm) and has_room(model, x)) or model.head.alarm != 0:
         return x, f, y, w, REFUSED
-    kernel_row_of_example(model, stream, t, x, norm)
+    kernel_row(model, x, norm)
     score_row(model, model.row, f)
     if f[0] != 0.0:
         if model.head.vanished > 0:

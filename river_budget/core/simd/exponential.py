@@ -80,14 +80,14 @@ def exponentials(logs, row, n):
 
 
 @compiled(always_inlined=True)
-def gaussians(products, row, logs, norms, norm, gamma, n):
-    """Gaussian kernel values from inner products: row[j] = exp(logs[j]), logs[j] = -gamma |vector j - x|^2.
+def gaussians(row, logs, norms, norm, gamma, n):
+    """Gaussian kernel values from inner products in `row`: row[j] = exp(logs[j]), logs[j] = -gamma |vector j - x|^2.
 
     For j < n, a multiple of LANES. Overwrites `row` and `logs`; `products` may be `row` itself. A squared
     distance that rounding made negative counts as 0; an overflowed one gives exp = 0.
     """
     for j in range(n):
-        distance = norms[j] + norm - 2.0 * products[j]
+        distance = norms[j] + norm - 2.0 * row[j]
         logs[j] = -gamma * (0.0 if distance < 0.0 else distance)
     exponentials(logs, row, n)
 

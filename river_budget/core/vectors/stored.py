@@ -8,8 +8,6 @@
 | move_vector(model, source, target)         | copy              | move                               |
 | forget_vector(model, j)                    | -                 | forget                             |
 | dot_products(model, x, row, n)             | products          | products                           |
-|   products_of_eight(model, x, row, column) | products_of_eight | -                                  |
-|   products_together(model, x, rows, n)     | products_together | -                                  |
 | distances_by_differences(model, ...)       | differences       | differences                        |
 |   add_absolute_differences(model, ...)     | same name         | same name                          |
 | side_by_side(model, members, ..., points)  | write_points      | side_by_side                       |
@@ -98,19 +96,6 @@ def dot_products(model, x, row, n):
             row[j] *= model.multipliers[j]
 
 
-@compiled
-def products_of_eight(model, x, row, column):
-    """`dot_products` for eight vectors from a column on. For models that `has_products_together`."""
-    table.products_of_eight(model.vectors, x, row, column)
-
-
-@compiled
-def products_together(model, x, rows, n):
-    """`dot_products` for TOGETHER examples with the same features, of which x is the first, with the same bits:
-    rows[k, j] belongs to example k. For models that `has_products_together`."""
-    table.products_together(model.vectors, x, rows, n)
-
-
 # differences
 
 
@@ -182,12 +167,6 @@ def has_room_for(model, x):
     """Whether the storage has room for the numbers of x. If not, the pass returns, and Python enlarges it."""
     head = model.head
     return head.outgrown == 0 and (head.slots == 0 or sparse.has_nodes_for(model, x))
-
-
-@compiled(always_inlined=True)
-def has_products_together(model):
-    """Whether `products_together` and `products_of_eight` apply: vectors in a table, without multipliers."""
-    return model.head.slots == 0 and model.head.heavy == 0
 
 
 @compiled(always_inlined=True)

@@ -7,15 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.compiling import by_address
 from ...core.compiling.needs import Need
 from ..inputs.batches import Batch, refuse_if_not_finite
 from ..inputs.features import FeatureIndex
 from ..stream_warnings import issue_warnings
 from .calls import EXAMPLES_PER_CALL, Call, Rows, idle_workspace
-
-# Functions that compute several kernel rows at once are compiled from so many examples on
-MANY_EXAMPLES = 64
 
 
 class ManyAtOnce:
@@ -36,7 +32,6 @@ class ManyAtOnce:
 
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """Run the learning pass over all rows; where it stops, prepare the model and continue."""
-        self._compile_for(rows)
         workspace = idle_workspace()
         call, done = Call(self.block, rows, targets, weights, scores, workspace=workspace), 0
         ready = len(rows) <= EXAMPLES_PER_CALL
@@ -50,15 +45,6 @@ class ManyAtOnce:
                 refuse_if_not_finite(rows, done)
                 self.prepare()
         workspace.give_back()
-
-    def _compile_for(self, rows: Any) -> None:
-        """Compile the functions for several kernel rows at once, if there are enough rows to make up for that time."""
-        if (
-            len(rows) >= MANY_EXAMPLES
-            and self.needs & Need.KERNEL
-            and not by_address.ready & Need.TOGETHER
-        ):
-            by_address.make_ready(Need.TOGETHER)
 
     def add_slots(self) -> bool:
         """Hook: make room for a sparse example if a pass stopped for lack of it; returns whether it did."""
@@ -96,7 +82,6 @@ class ManyAtOnce:
         scores = np.zeros((len(rows), n_outputs))
         if block is None:
             return scores, len(rows)
-        self._compile_for(rows)
         workspace = idle_workspace()
         done = Call(block, rows, scores=scores, workspace=workspace).run(self.scoring_pass)
         workspace.give_back()

@@ -16,7 +16,6 @@ import river_budget as rb
 from river_budget.core.block import blocks
 from river_budget.core.compiling import by_address, plain
 from river_budget.core.compiling.needs import Need
-from river_budget.core.expansion.scoring import score_together
 from river_budget.kernels import RBF
 from river_budget.model.calls.fast_path import may_read_dicts
 
@@ -86,25 +85,6 @@ def test_a_process_begins_with_nothing(code, needs):
     assert ready_after(code) == needs
 
 
-def test_scoring_many_examples_together_is_compiled_for_many_examples(monkeypatch):
-    begin = "m = rb.RBPClassifier(); m.learn_many(np.ones((1, 1)), [True]); m.predict_many(np.ones(({}, 1)))"
-    assert made_ready(begin.format(8), monkeypatch) == PLAIN
-    assert made_ready(begin.format(100), monkeypatch) == PLAIN | Need.TOGETHER
-
-
-def test_together_or_one_by_one_examples_get_the_same_scores(monkeypatch):
-    model = learned(rb.BSGDClassifier(5), 40)
-    (block, rows, n), found = (model.block, np.random.default_rng(0).normal(size=(102, 3)), 1), []
-    rows = np.ascontiguousarray(rows[:, : len(model.features)])
-    by_address.make_ready(Need.TOGETHER)
-    (cell,) = (c for f, _, c in by_address._functions[Need.TOGETHER] if f.py_func is score_together)
-    for address in (cell.value, 0):  # as if it were not compiled
-        monkeypatch.setattr(cell, "value", address)
-        found.append(model._scores_by(block, rows, n)[0])
-        monkeypatch.undo()
-    assert np.array_equal(*found)
-
-
 @pytest.mark.parametrize("model", MODELS)
 def test_the_needs_of_a_block_follow_from_its_header(model):
     model = learned(model.clone(), 30)
@@ -134,11 +114,8 @@ def called_too_early(monkeypatch):
     """The names of shared functions that are called in this test and are not ready: here it is as if this process had
     begun just now, and instead of a crash there is a note."""
     found, traps = [], []
-    for need, some in by_address._functions.items():
+    for some in by_address._functions.values():
         for function, _, cell in some:
-            if need == Need.TOGETHER:  # passes ask for these before they call them
-                monkeypatch.setattr(cell, "value", 0)
-                continue
             name = function.py_func.__name__
             trap = ctypes.CFUNCTYPE(ctypes.c_int)(lambda name=name: found.append(name) or 0)
             traps.append(trap)  # alive as long as somebody may call it
