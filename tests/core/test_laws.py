@@ -397,8 +397,8 @@ hits, misses = (sum(c.values()) for c in (decide.stats.cache_hits, decide.stats.
 print(json.dumps([score, hits, misses, river_budget.__file__]))
 """
 EDIT = (
-    """    return builder.select(builder.fcmp_ordered(">=", x, same(SMALLEST_EXPONENT)), value, same(0.0))""",
-    "    return same(0.25)",
+    "    return value if x >= SMALLEST_EXPONENT else 0.0",
+    "    return 0.25",
 )
 
 

@@ -1,1 +1,1 @@
-"""Numerical primitives from LLVM instructions, with the same order of summation on every processor."""
+"""Numerical primitives with the same order of summation on every processor."""

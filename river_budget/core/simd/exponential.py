@@ -83,8 +83,8 @@ def exponentials(logs, row, n):
 def gaussians(row, logs, norms, norm, gamma, n):
     """Gaussian kernel values from inner products in `row`: row[j] = exp(logs[j]), logs[j] = -gamma |vector j - x|^2.
 
-    For j < n, a multiple of LANES. Overwrites `row` and `logs`; `products` may be `row` itself. A squared
-    distance that rounding made negative counts as 0; an overflowed one gives exp = 0.
+    For j < n. Overwrites `row` and `logs`. A squared distance that rounding made negative counts as 0; an overflowed
+    one gives exp = 0.
     """
     for j in range(n):
         distance = norms[j] + norm - 2.0 * row[j]
