@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from ..._version import __version__
-from ..common.console import GOOD, INTERRUPTED, NO_DATA, USAGE
+from ..common.console import GOOD, INTERRUPTED, NO_DATA, USAGE, say
 from . import own, streams
 from .options import Parser
 
@@ -44,10 +44,10 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> int
         sys.stderr.close()
         return GOOD
     except LookupError as error:
-        print(error.args[0], file=sys.stderr)
+        say(error.args[0])
         return USAGE
     except RuntimeError as error:  # data or an extra is missing
-        print(error, file=sys.stderr)
+        say(str(error))
         return NO_DATA
 
 

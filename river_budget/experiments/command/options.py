@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from ..common.console import did_you_mean
+from ..common.console import did_you_mean, visible
 
 
 class Help(argparse.HelpFormatter):
@@ -27,7 +27,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error, and what the user may have meant."""
-        super().error(f"{message}{self._hint(message)}")
+        super().error(visible(f"{message}{self._hint(message)}"))
 
     def _hint(self, message: str) -> str:
         wrong = re.search(r"invalid choice: '(.*?)'|unrecognized arguments: (\S+)", message)

@@ -17,27 +17,48 @@ if TYPE_CHECKING:  # it loads numpy, and `--version` needs none
 GOOD, SHORT, USAGE, NO_DATA, INTERRUPTED = 0, 1, 2, 3, 130
 
 
+MOST_LISTED = 20  # names in a sentence
+
+
+def visible(text: str) -> str:
+    """A text for the terminal: what is no letter, sign, space or end of a line becomes an escape as in Python."""
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+
+
+def say(text: str) -> None:
+    """Print a remark to the standard error stream."""
+    print(visible(text), file=sys.stderr)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: the first of many, and how many there are."""
+    more = f" ... ({len(names):,} in all)" if len(names) > MOST_LISTED else ""
+    return ", ".join(names[:MOST_LISTED]) + more
+
+
 def print_tables(options: argparse.Namespace, *tables: tuple[Table, str]) -> None:
     """Print tables in the chosen format; if that is text, each with its caption below."""
     if options.format == "text":
-        print("\n".join(f"{as_text(*table)}\n\n{caption}" for table, caption in tables))
+        text = "\n".join(f"{as_text(*table)}\n\n{caption}" for table, caption in tables)
     else:
-        print(formatted(options.format, [table for table, _ in tables]))
+        text = formatted(options.format, [table for table, _ in tables])
+    print(visible(text))
 
 
 def say_missing(names: Sequence[str]) -> None:
     """Print which datasets are left out, if any."""
     if names:
-        print(f"left out, as they are not at hand: {', '.join(names)}", file=sys.stderr)
+        say(f"left out, as they are not at hand: {', '.join(names)}")
 
 
 def check_names(names: Sequence[str], all_names: Sequence[str], kind: str) -> None:
     """Raise an error for a name that is not in `all_names`."""
+    known = set(all_names)
     for name in names:
-        if name not in all_names:
-            hint, known = did_you_mean(name, all_names), ", ".join(all_names)
+        if name not in known:
+            hint = did_you_mean(name, all_names)
             there = f"; {hint} There are" if hint else "; there are"
-            raise LookupError(f"there is no {kind} {name!r}{there} {known}")
+            raise LookupError(f"there is no {kind} {name!r}{there} {listed(all_names)}")
 
 
 def did_you_mean(name: str, all_names: Sequence[str]) -> str:
@@ -62,4 +83,4 @@ def draw(
     from ...plots.figures import draw
 
     draw(path, panels, title=title, columns=columns)
-    print(f"drawn: {path}", file=sys.stderr)
+    say(f"drawn: {path}")

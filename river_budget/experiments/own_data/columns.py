@@ -106,9 +106,10 @@ class Columns:
     def place(self, names: Sequence[str]) -> None:
         """Find these columns in a file with the columns `names`."""
         check_names([*self.numbers, *self.words], names, "column")
-        self._numbers = [(name, names.index(name)) for name in self.numbers]
+        places = {name: i for i, name in enumerate(names)}
+        self._numbers = [(name, places[name]) for name in self.numbers]
         self._words = [
-            (name, names.index(name), dict.fromkeys(known.values(), 0.0))
+            (name, places[name], dict.fromkeys(known.values(), 0.0))
             for name, known in self.words.items()
         ]
 

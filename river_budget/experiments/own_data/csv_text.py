@@ -17,7 +17,9 @@ from ..common.console import did_you_mean
 from .columns import number
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
-SAMPLE_LINES = 100  # on which separators are tried
+SAMPLE_LINES = 100  # on which separators are tried ...
+SAMPLE_CHARACTERS = 1 << 20  # ... at most as many of them as hold these
+MOST_COMPARED = 10  # expected names that a header may hold with an error
 MOST_LINES_OF_A_ROW = 1000  # with more, a quote was never closed
 BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -36,10 +38,9 @@ def opened(
     text: Iterable[str], path: str, header: str, expected: Sequence[str]
 ) -> tuple[str, bool, list[str], Rows, list[int]]:
     """The separator, whether there is a header, the names, the rows, and where odd ones are counted."""
-    lines = iter(text)
-    first = list(itertools.islice(lines, SAMPLE_LINES))
+    first, rest = _sample(iter(text))
     separator = separator_of(first)
-    found = _rows(itertools.chain(first, lines), separator, path)
+    found = _rows(itertools.chain(first, rest), separator, path)
     line, top = next(found, (0, []))
     if not top:
         raise RuntimeError(f"{path} holds nothing but empty lines")
@@ -48,6 +49,26 @@ def opened(
     odd: list[int] = []
     rows = found if has_header else itertools.chain([(line, top)], found)
     return separator, has_header, names, _even(rows, len(names), odd), odd
+
+
+def _sample(lines: Iterator[str]) -> tuple[list[str], Iterator[str]]:
+    """(the first lines, the others). An error behind a line is raised when the others are read."""
+    found: list[str] = []
+    left = SAMPLE_CHARACTERS
+    try:
+        while len(found) < SAMPLE_LINES and left > 0 and (line := next(lines, "")):
+            found.append(line)
+            left -= len(line)
+    except RuntimeError as error:
+        if not found:
+            raise
+        return found, _raising(error)
+    return found, lines
+
+
+def _raising(error: RuntimeError) -> Iterator[str]:
+    yield from ()
+    raise error
 
 
 def separator_of(lines: Sequence[str]) -> str:
@@ -104,21 +125,27 @@ def _is_header(row: Sequence[str], expected: Sequence[str]) -> bool:
     counted = cells[1:] if cells[0] == "" else cells
     if len(counted) > 2 and counted == [str(i) for i in range(len(counted))]:
         return True
-    if any(number(name) is None and did_you_mean(name, cells) for name in expected):
+    if all(number(cell) is None for cell in cells):
         return True
-    return all(number(cell) is None for cell in cells)
+    words = [name for name in expected if number(name) is None]
+    return bool(set(words) & set(cells)) or any(
+        did_you_mean(name, cells) for name in words[:MOST_COMPARED]
+    )
 
 
 def _names(row: Sequence[str]) -> list[str]:
     """The names in a header, each once, and none of them empty."""
-    names: list[str] = []
+    found: dict[str, None] = {}
+    counts: Counter[str] = (
+        Counter()
+    )  # how many are called as a cell, so that no number is tried twice
     for i, cell in enumerate(row):
         name = first = cell.strip() or f"column {i + 1}"
-        count = 1
-        while name in names:
-            count += 1
-            name = f"{first} {count}"
-        names.append(name)
+        while name in found:
+            counts[first] += 1
+            name = f"{first} {counts[first] + 1}"
+        found[name] = None
+    names = list(found)
     if len(names) > 1 and not row[-1].strip():  # a separator at the end of the line
         names.pop()
     return names

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..common.console import check_names
+from ..common.console import MOST_LISTED, check_names, listed
 from .columns import (
     MOST_LABELS,
     MOST_WORDS,
@@ -22,7 +22,8 @@ from .columns import (
 )
 from .source import Source
 
-PREVIEW_ROWS = 1000  # first rows from which to find out what the columns are
+PREVIEW_ROWS = 1000  # first rows from which to find out what the columns are ...
+PREVIEW_CELLS = 1_000_000  # ... fewer where a row has thousands of cells
 NUMBER_SHARE = 0.9  # of the cells of a column of numbers, at least so many are numbers
 MOST_WHOLE_LABELS = 20  # at most so many different integers are labels; more are numbers to predict
 ROWS_PER_LABEL = 5
@@ -50,6 +51,13 @@ class Plan:
                     yield self.columns.features(row, line), y
 
 
+def preview_of(source: Source) -> list[tuple[int, list[Any]]]:
+    """The first rows."""
+    width = 1 if source.names is None else len(source.names)
+    n = max(min(PREVIEW_ROWS, PREVIEW_CELLS // width), LEAST_ROWS_OF_NAMES)
+    return list(itertools.islice(source.rows, n))
+
+
 def plan(
     source: Source,
     preview: Sequence[tuple[int, list[Any]]],
@@ -61,7 +69,7 @@ def plan(
     """Make the plan from the first rows of a source."""
     rows = [row for _, row in preview if row]
     if not rows:
-        raise RuntimeError(_why_no_rows(source, bool(preview)))
+        raise RuntimeError(source.broken or _why_no_rows(source, bool(preview)))
     if source.names is None:
         known = sorted({name for row in rows for name in row[1]}, key=lambda n: (len(n), n))
         found = target_of([row[0] for row in rows], target or "the label", task)
@@ -69,18 +77,18 @@ def plan(
         wide = ", too many to fill what a line leaves out with 0" if not sparse.absent else ""
         return Plan(sparse, found, 0, [f"{len(known)} features{wide}"])
     if target is None:
-        raise LookupError(f"--target is missing; there are {', '.join(source.names)}")
+        raise LookupError(f"--target is missing; there are {listed(source.names)}")
     check_names([target, *drop, *keep], source.names, "column")
     at = source.names.index(target)
     comma = source.decimal_comma
     found = target_of([row[at] for row in rows], target, task, comma)
-    sorting = _Sorting(rows, comma)
+    sorting, dropped, kept = _Sorting(rows, comma), set(drop), set(keep)
     for i, name in enumerate(source.names):
-        if i != at and name not in drop:
-            sorting.add(name, i, name in keep)
+        if i != at and name not in dropped:
+            sorting.add(name, i, name in kept)
     columns = Columns(sorting.numbers, sorting.words, comma)
     if not sorting.numbers and not sorting.words:
-        left = f" ({'; '.join(sorting.left_out)})" if sorting.left_out else ""
+        left = f" ({sorting.reasons()})" if sorting.left_out else ""
         raise RuntimeError(f"beside {target!r} there is no column to learn from{left}")
     columns.place(source.names)
     return Plan(columns, found, at, [*sorting.notes(), *_order(rows, at, found)])
@@ -159,14 +167,19 @@ class _Sorting:
         value = truth(cell)
         return number(cell, self.decimal_comma) if value is None else float(value)
 
+    def reasons(self) -> str:
+        """The columns that are left out, and why."""
+        more = ["..."] if len(self.left_out) > MOST_LISTED else []
+        return "; ".join([*self.left_out[:MOST_LISTED], *more])
+
     def notes(self) -> list[str]:
         """Notes on which columns are used, and which not and why."""
         words = f", {len(self.words)} of words (one-hot)" if self.words else ""
         found = [f"{len(self.numbers)} columns of numbers{words}"]
         if self.left_out:
-            found.append(f"left out: {'; '.join(self.left_out)}; --keep takes them")
+            found.append(f"left out: {self.reasons()}; --keep takes them")
         if self.constant:
-            found.append(f"the same in all of the first rows: {', '.join(self.constant)}")
+            found.append(f"the same in all of the first rows: {listed(self.constant)}")
         return found
 
 

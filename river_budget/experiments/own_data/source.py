@@ -11,6 +11,7 @@ import lzma
 import os
 import re
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,13 @@ LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 LIBSVM_LINE = re.compile(rb"\s*[-+]?[\d.]+(e[-+]?\d+)?[ \t]+(qid:\d+[ \t]+)?\d+:[-+.\de]+(\s|$)")
 PARQUET_MAGIC = b"PAR1"
 BATCH_ROWS = 2048  # of Parquet
+LONGEST_LINE = 1 << 24  # characters; what is longer has no lines
+UNREADABLE = (
+    OSError,
+    EOFError,
+    lzma.LZMAError,
+    zlib.error,
+)  # a packed file that is cut off or damaged
 WHAT_IS_READ = "files of CSV, Parquet and LIBSVM are read, also packed as .gz, .bz2 or .xz"
 
 
@@ -30,7 +38,7 @@ WHAT_IS_READ = "files of CSV, Parquet and LIBSVM are read, also packed as .gz, .
 class Source:
     """Rows with the names of their columns; names are None for LIBSVM, whose features have numbers.
 
-    `share` is how much of the file has been read, None where nobody knows.
+    `share` is how much of the file has been read, None where nobody knows. `broken` says why the rows ended early.
     """
 
     kind: str
@@ -41,6 +49,17 @@ class Source:
     header: bool = True
     decimal_comma: bool = False
     odd: list[int] = field(default_factory=list)  # lines with another number of cells: first, count
+    broken: str = ""
+
+    def __post_init__(self) -> None:
+        self.rows = self._until_broken(self.rows)
+
+    def _until_broken(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """The rows that can be read: what follows an error is lost, what stands before it is not."""
+        try:
+            yield from rows
+        except RuntimeError as error:
+            self.broken = str(error)
 
 
 @contextlib.contextmanager
@@ -54,11 +73,10 @@ def opened(
             packed = UNPACK.get(os.path.splitext(path)[1])
             stream: Any = raw if packed is None else stack.enter_context(packed(raw))
             head = stream.peek(1 << 12)
-        except (OSError, EOFError, lzma.LZMAError) as error:
-            if isinstance(error, FileNotFoundError):
-                raise RuntimeError(f"there is no file {path}") from None
-            reason = getattr(error, "strerror", None) or error
-            raise RuntimeError(f"{path} cannot be read: {reason}") from None
+        except FileNotFoundError:
+            raise RuntimeError(f"there is no file {path}") from None
+        except UNREADABLE as error:
+            raise _unreadable(path, error) from None
         size = 0 if path == "-" else os.fstat(raw.fileno()).st_size
 
         def share() -> float | None:
@@ -68,16 +86,38 @@ def opened(
         if found == "parquet":
             yield Source(found, "Parquet", *_parquet(path, packed is not None))
         elif found == "libsvm":
-            yield Source(found, "LIBSVM", None, _libsvm(stream, path), share)
+            yield Source(found, "LIBSVM", None, _libsvm(_lines(stream, path), path), share)
         else:
             text = _text(path, head, stream)
             stack.callback(text.detach)  # or standard input would be closed with it
-            separator, has_header, names, rows, odd = csv_text.opened(text, path, header, expected)
+            lines = _lines(text, path)
+            separator, has_header, names, rows, odd = csv_text.opened(lines, path, header, expected)
             top = (
                 "a header" if has_header else f"no header: the columns are called 1 to {len(names)}"
             )
             how = f"CSV with {csv_text.SEPARATORS[separator]}, {top}"
             yield Source(found, how, names, rows, share, has_header, separator == ";", odd)
+
+
+def _unreadable(path: str, error: BaseException) -> RuntimeError:
+    """The error of a file that cannot be read, or not to its end."""
+    return RuntimeError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}")
+
+
+def _lines(stream: Any, path: str) -> Iterator[Any]:
+    """The lines of a stream, of text or bytes, none of them without end."""
+    for number in itertools.count(1):
+        try:
+            line = stream.readline(LONGEST_LINE)
+        except UNREADABLE as error:
+            raise _unreadable(f"{path}, line {number},", error) from None
+        if len(line) == LONGEST_LINE:
+            raise RuntimeError(
+                f"{path}, line {number} has more than {LONGEST_LINE:,} characters: {WHAT_IS_READ}"
+            )
+        if not line:
+            return
+        yield line
 
 
 def _raw(path: str, stack: contextlib.ExitStack) -> Any:
@@ -151,11 +191,14 @@ def _parquet(
     last = [0]
 
     def rows() -> Iterator[Row]:
-        for batch in file.iter_batches(BATCH_ROWS):
-            columns = [column.to_pylist() for column in batch.columns]
-            for cells in zip(*columns, strict=True):
-                last[0] = next(count)
-                yield last[0], list(cells)
+        try:
+            for batch in file.iter_batches(BATCH_ROWS):
+                columns = [column.to_pylist() for column in batch.columns]
+                for cells in zip(*columns, strict=True):
+                    last[0] = next(count)
+                    yield last[0], list(cells)
+        except (lib.ArrowException, OSError) as error:
+            raise RuntimeError(f"{path} cannot be read as Parquet: {error}") from None
 
     total = max(file.metadata.num_rows, 1)
     return list(file.schema_arrow.names), rows(), lambda: last[0] / total

@@ -11,17 +11,21 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...saving import SavedModelError
-from ..common.console import GOOD, INTERRUPTED, NO_DATA, check_drawing, draw, print_tables
+from ..common.console import (
+    GOOD,
+    INTERRUPTED,
+    NO_DATA,
+    check_drawing,
+    draw,
+    print_tables,
+    say,
+    visible,
+)
 from .columns import MOST_LABELS, MOST_WORDS, Target
-from .finding import PREVIEW_ROWS, Plan, plan
+from .finding import Plan, plan, preview_of
 from .predicting import Prediction, Predictions, load, save
 from .source import Source, opened
 from .trial import CAPTION, UNSCORED_ROWS, Trial, entrants
-
-
-def say(text: str) -> None:
-    """Print a remark to the standard error stream."""
-    print(text, file=sys.stderr)
 
 
 def run_try(options: argparse.Namespace) -> int:
@@ -29,7 +33,7 @@ def run_try(options: argparse.Namespace) -> int:
     check_drawing(options.plot)
     expected = [options.target] if options.target else []
     with opened(options.data, options.read, options.header, expected) as source:
-        preview = list(itertools.islice(source.rows, PREVIEW_ROWS))
+        preview = preview_of(source)
         found = plan(source, preview, options.target, options.task, options.drop, options.keep)
         first = _first_targets(found, preview)
         trial = Trial(entrants(first, found.target.regression, options.models))
@@ -39,7 +43,7 @@ def run_try(options: argparse.Namespace) -> int:
         examples = found.examples(itertools.chain(preview, source.rows))
         trial.run(itertools.islice(examples, options.examples), _share(source, preview, trial))
         if not trial.rows:
-            say("no row was learned")
+            say(source.broken or "no row was learned")
             return INTERRUPTED if trial.interrupted else NO_DATA
         print_tables(options, (trial.table(), caption(trial, found, name)))
         for line in [*odd(found, source), *remarks(trial, found)]:
@@ -48,6 +52,8 @@ def run_try(options: argparse.Namespace) -> int:
             draw(options.plot, trial.panels(name), "Each row is predicted before it is learned")
         if options.save:
             save_best(options.save, trial, found, source)
+        if source.broken:
+            raise RuntimeError(f"{source.broken}; what stands above is of the rows before")
     return INTERRUPTED if trial.interrupted else GOOD
 
 
@@ -170,12 +176,21 @@ def run_predict(options: argparse.Namespace) -> int:
             say(f"{predictions.rows:,} rows, of which {score.rows:,} have their target: {text}")
         for label, count in predictions.unseen.most_common(10):
             say(f"label {label!r}, not seen in training, so never predicted: {count:,} rows")
+        if source.broken:
+            raise RuntimeError(f"{source.broken}; only the rows before have predictions")
     return GOOD
 
 
+class _Terminal:
+    """The standard output stream where it is a terminal."""
+
+    def write(self, text: str) -> None:
+        sys.stdout.write(visible(text))
+
+
 def write_csv(predictions: Iterable[Prediction], names: list[str]) -> None:
-    """A line for each row."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    """A line for each row. Labels are written as they are, but not on a terminal."""
+    writer = csv.writer(_Terminal() if sys.stdout.isatty() else sys.stdout, lineterminator="\n")
     writer.writerow(names)
     for guess, share in predictions:
         cells = ["" if guess is None else guess, "" if share is None else f"{share:.6g}"]
@@ -186,7 +201,9 @@ def write_json(predictions: Iterable[Prediction], names: list[str]) -> None:
     """A list with an object for each row, written row by row."""
     between = "["
     for row in predictions:
-        found = dict(zip(names, row, strict=False))
-        print(between + json.dumps(found, ensure_ascii=False), end="")
+        text = json.dumps(dict(zip(names, row, strict=False)), ensure_ascii=False)
+        print(
+            between + "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text), end=""
+        )
         between = ",\n "
     print("[]" if between == "[" else "]")
