@@ -24,7 +24,6 @@ from river_budget.core.examples.present_features import example_and_scores, unpa
 from river_budget.core.expansion.kernel_rows import kernel_row, norm_of, self_kernel
 from river_budget.core.simd.exponential import exp_of, logarithms, rough_exp_of
 from river_budget.core.simd.trigonometry import LARGEST_ANGLE, PART_1, PART_2, sines_and_cosines
-from river_budget.core.simd.vector_ops import write_up_to
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveOldest
 from river_budget.model.calls.calls import Call
@@ -46,14 +45,6 @@ def rough_exponentials(x, result):
 @numba.njit
 def logarithms_of(x, result):
     logarithms(x, result, np.int64(x.shape[0]))
-
-
-@numba.njit
-def places_up_to(numbers, limit, places):
-    n = np.int64(0)
-    for start in range(0, numbers.shape[0], 8):
-        n = write_up_to(numbers, start, limit, places, n)
-    return n
 
 
 @numba.njit
@@ -212,15 +203,6 @@ def test_the_logarithm_of_one_is_zero():
     result = np.empty(8)
     logarithms_of(np.ones(8), result)
     assert result.tolist() == [0.0] * 8
-
-
-def test_places_are_written_of_just_the_numbers_up_to_a_limit():
-    rng = np.random.default_rng(2)
-    for limit in (-1, 0, 3, 9, 10):
-        numbers = rng.integers(0, 10, 64)
-        places = np.full(64 + 8, -1)
-        n = places_up_to(numbers, limit, places)
-        assert places[:n].tolist() == np.flatnonzero(numbers <= limit).tolist()
 
 
 def test_the_rough_exponential_is_good_to_1e_6():

@@ -1,4 +1,4 @@
-"""Functions on many rows, classes or vectors at once, against their plain forms. (They see views, as in the passes.)"""
+"""Functions on many classes or vectors at once, against their plain forms. (They see views, as in the passes.)"""
 
 from __future__ import annotations
 
@@ -10,35 +10,13 @@ import numpy as np
 import pytest
 from optional import given, settings, st
 
-from river_budget.core.compiling.array_views import address_of, f64, f64_matrix
+from river_budget.core.compiling.array_views import f64_matrix
 from river_budget.core.expansion.support import TIE, oldest, oldest_of_lightest
 from river_budget.core.simd.exponential import softmax
-from river_budget.core.simd.table_sums import add_rows, add_to_rows, all_dots
-from river_budget.core.simd.vector_ops import combine, write_ranks
+from river_budget.core.simd.vector_ops import combine
 
 WIDTHS = (1, 2, 7, 8, 9, 16, 26, 33)
 GUARD = -7.0  # what stands around results and must stay
-
-
-@numba.njit
-def rows_added(table, places, sums):
-    add_rows(table, places, np.int64(places.shape[0]), sums)
-
-
-@numba.njit
-def added_to_rows(table, places, factors, numbers):
-    add_to_rows(table, places, np.int64(places.shape[0]), factors, numbers)
-
-
-@numba.njit
-def view(numbers):
-    return f64(address_of(numbers), numbers.shape[0])
-
-
-@numba.njit
-def dots_of(numbers, table, first, step, results):
-    rows = f64_matrix(address_of(table), table.shape[0], table.shape[1])
-    all_dots(view(numbers), rows, np.int64(first), np.int64(step), view(results))
 
 
 @numba.njit
@@ -51,55 +29,10 @@ def shares_of(scores, shares):
     softmax(scores, shares)
 
 
-@numba.njit
-def ranks_of(numbers, ranks):
-    write_ranks(numbers, np.int64(numbers.shape[0]), ranks)
-
-
 def guarded(n):
     """(room for n results, all of it with a guard behind)"""
     whole = np.full(n + 8, GUARD)
     return whole[:n], whole
-
-
-@pytest.mark.parametrize("columns", WIDTHS)
-@pytest.mark.parametrize("more", [0, 1])
-def test_rows_are_added_up(columns, more):
-    rng = np.random.default_rng(columns)
-    table, places = rng.normal(size=(50, columns + more)), rng.integers(0, 50, 12)
-    sums, whole = guarded(columns)
-    rows_added(table, places, sums)
-    assert sums == pytest.approx(table[places, :columns].sum(axis=0), rel=1e-12, abs=1e-12)
-    assert (whole[columns:] == GUARD).all()
-
-
-@pytest.mark.parametrize("columns", WIDTHS)
-@pytest.mark.parametrize("more", [0, 1])
-def test_numbers_are_added_to_rows_and_what_stands_behind_them_stays(columns, more):
-    rng = np.random.default_rng(columns)
-    table, places = rng.normal(size=(50, columns + more)), rng.permutation(50)[:12]
-    factors, numbers = rng.normal(size=12), rng.normal(size=columns)
-    expected = table.copy()
-    expected[places, :columns] += np.outer(factors, numbers)
-    others = np.setdiff1d(np.arange(50), places)
-    behind, before = table[:, columns:].copy(), table[others].copy()
-
-    added_to_rows(table, places, factors, numbers)
-
-    assert table == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    assert (table[:, columns:] == behind).all()
-    assert (table[others] == before).all()
-
-
-@pytest.mark.parametrize("rows", WIDTHS)
-@pytest.mark.parametrize("n", [8, 40, 1000])
-def test_products_with_many_rows(rows, n):
-    rng = np.random.default_rng(rows)
-    table, numbers = rng.normal(size=(3 * rows + 1, n + 8)), rng.normal(size=n)
-    results, whole = guarded(rows)
-    dots_of(numbers, table, 1, 3, results)
-    assert results == pytest.approx(table[1::3, :n] @ numbers, rel=1e-12, abs=1e-11)
-    assert (whole[rows:] == GUARD).all()
 
 
 def test_rows_are_combined():
@@ -180,20 +113,6 @@ def test_a_tie_is_what_differs_by_rounding():
         ([0.0, 0.0, 1e-300, 1.0], 1),
     ):
         assert light_one_found(model, with_room(values, 0.0, float)) == expected
-
-
-@pytest.mark.parametrize("groups", [1, 2, 5])
-@pytest.mark.parametrize("different", [1, 3, 1000])
-def test_ranks_are_places_in_order_and_equal_numbers_keep_theirs(groups, different):
-    rng = np.random.default_rng(groups)
-    numbers = rng.integers(-different, different, 8 * groups)
-    numbers[:2] = np.iinfo(np.int64).min, np.float64(np.inf).view(np.int64)
-    ranks = np.full(len(numbers) + 8, 99)
-    ranks_of(numbers, ranks)
-    expected = np.empty(len(numbers), int)
-    expected[np.argsort(numbers, kind="stable")] = np.arange(len(numbers))
-    assert (ranks[: len(numbers)] == expected).all()
-    assert (ranks[len(numbers) :] == 99).all()
 
 
 # matrices at an address

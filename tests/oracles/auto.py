@@ -16,10 +16,9 @@ from .auto_archive import Archive
 from .randoms import SplitMix
 
 K = 20
-WIDTHS = (2.0, 8.0, 32.0)
 TABLES, CELLS = 120, 128
-BINNING = ((5, 4.0), (2, 8.0))  # features per table at most, bins over 4 standard deviations
-SLOTS = TABLES * sum(depth for depth, _ in BINNING)
+DEPTH, BINS = 5, 4.0  # features per table at most, bins over 4 standard deviations
+SLOTS = TABLES * DEPTH
 
 
 def draws(text, seed, n):
@@ -40,11 +39,9 @@ def softmax(z):
 
 
 @functools.cache
-def slots(u, j):
-    """The slots of table j of expert u: the first tables have one, the last `depth`."""
-    first = sum(depth for depth, _ in BINNING[:u])
-    depth = BINNING[u][0]
-    return [(first + b) * TABLES + j for b in range(depth) if j >= math.ceil(TABLES * b / depth)]
+def slots(j):
+    """The slots of table j: the first tables have one, the last DEPTH."""
+    return [b * TABLES + j for b in range(DEPTH) if j >= math.ceil(TABLES * b / DEPTH)]
 
 
 class Binning:
@@ -54,11 +51,10 @@ class Binning:
         self.seed, self.best = seed, np.full(SLOTS, 2.0)
         self.feature = np.zeros(SLOTS, int)
         width, self.offset, self.turn = draws("('the bins',)", seed, 3 * SLOTS).reshape(3, -1)
-        bins = np.concatenate([[b] * (TABLES * depth) for depth, b in BINNING])
-        self.wid = 4.0 / (bins * (0.5 + width))
+        self.wid = 4.0 / (BINS * (0.5 + width))
 
     def join(self, features):
-        """New features (place, name); returns the tables (u, j) that look at one of them."""
+        """New features (place, name); returns the tables that look at one of them."""
         changed = np.zeros(SLOTS, bool)
         for place, name in features:
             number = draws(
@@ -67,16 +63,15 @@ class Binning:
             smaller = number < self.best
             self.best[smaller], self.feature[smaller] = number[smaller], place
             changed |= smaller
-        every = [(u, j) for u in range(2) for j in range(TABLES)]
-        return [(u, j) for u, j in every if changed[slots(u, j)].any()]
+        return [j for j in range(TABLES) if changed[slots(j)].any()]
 
-    def cells(self, u, x):
+    def cells(self, x):
         values = np.clip(x[self.feature], -3.0, 3.0) if len(x) else np.zeros(SLOTS)
         turns = (np.floor(values / self.wid + self.offset) * self.turn).tolist()
         found = []
         for j in range(TABLES):
             total = 0.0
-            for s in slots(u, j):
+            for s in slots(j):
                 total += turns[s]
             found.append(min(int((total - math.floor(total)) * CELLS), CELLS - 1))
         return np.array(found)
@@ -89,7 +84,7 @@ class Auto:
         self.W2 = budget // 2
         self.W1 = budget - self.W2
         self.archive = Archive(budget, self.W1)
-        self.seed, self.random, self.names, self.t = seed, SplitMix(seed), [], 0
+        self.seed, self.names, self.t = seed, [], 0
         self.mean = self.var = self.sign = np.zeros(0)
         self.a, self.u = np.zeros(0), np.zeros(0)
         self.binning = Binning(seed)
@@ -111,7 +106,7 @@ class Auto:
             entry.x = np.append(entry.x, [0.0] * n)
         if self.second is None:
             d = len(self.names)
-            self.second, self.lm = d if d <= 64 else -1, 0.0
+            self.second = d if d <= 64 else -1
             self.begin(d)
         elif n:
             self.grow(n)
@@ -125,7 +120,7 @@ class Auto:
             )
 
     def scaled(self, x):
-        """(moments after the row, the row in their units)"""
+        """(moments after the row, the row in their units within 4 of them, 1 and the same within 40)"""
         raw = np.clip([float(x.get(name, 0.0)) for name in self.names], -1e150, 1e150)
         r = max(1.0 / (self.t + 1), 1e-4)
         mean = self.mean + r * (raw - self.mean)
@@ -133,11 +128,11 @@ class Auto:
         sd = np.sqrt(np.maximum(var, 0.0))
         varies = sd > 1e-12 * np.abs(mean)
         z = np.zeros(len(raw))
-        z[varies] = np.clip(((raw - mean)[varies] / sd[varies]), -4.0, 4.0)
+        z[varies] = np.clip(((raw - mean)[varies] / sd[varies]), -40.0, 40.0)
         sign = self.sign.copy()
         fresh = varies & (sign == 0.0)
         sign[fresh] = np.where((raw - mean)[fresh] >= 0.0, 1.0, -1.0)
-        return (mean, var, sign), z * sign
+        return (mean, var, sign), np.clip(z * sign, -4.0, 4.0), np.append(1.0, z * sign)
 
     # memory
 
@@ -179,20 +174,14 @@ class Auto:
         pi /= pi.sum()
         return near, pi, 1.0 / np.sum(pi**2)
 
-    def kernels(self, D):
-        return [np.exp(-width * D / math.exp(self.lm)) for width in WIDTHS]
-
-    def follow_distance(self, D):
-        if len(D) > 2:
-            chosen = D[self.random.below(len(D))]
-            if chosen > 1e-9:
-                self.lm += max(1 / (self.t - 2), 0.01) * (math.log(chosen) - self.lm)
+    def kernel(self, D, sign):
+        return np.exp(-D / max(np.sum(sign != 0.0), 1))
 
     def turn_metric(self, g, w, varies):
         """A step of the features that have ever varied; the others stay at 1."""
         u = self.u[varies] + 0.01 * (g[varies] ** 2 - self.u[varies])
         step = np.clip(w * 0.02 * g[varies] / np.sqrt(u + 1e-12), -0.2, 0.2)
-        a = np.maximum(1e-3, self.a[varies] ** (1 - 0.001) * np.exp(step))
+        a = np.maximum(1e-3, self.a[varies] ** (1 - 0.0002) * np.exp(step))
         self.u[varies], self.a[varies] = u, a * len(a) / a.sum()
 
     def follow_features(self, moments):
@@ -201,8 +190,8 @@ class Auto:
         self.mean, self.var, self.sign = moments
         began = [f for f in range(len(self.names)) if self.sign[f] != 0.0 == before[f]]
         joining = [(f, self.names[f]) for f in began]
-        for u, j in self.binning.join(joining):
-            self.forget(u, j)
+        for j in self.binning.join(joining):
+            self.forget(j)
         self.t += 1
 
     # mixer

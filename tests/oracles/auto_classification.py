@@ -19,23 +19,23 @@ class AutoClassifier(Auto):
         self.seen = np.zeros(classes, bool)
 
     def begin(self, d):
-        C, E = self.C, 12 if self.second >= 0 else 11
+        C, E = self.C, 8 if self.second >= 0 else 7
         self.prior = np.full(C, 1.0 / C)
         self.L, self.G = np.zeros((2, C, d + 1)), np.zeros((2, d + 1))
-        self.TW, self.TG = np.zeros((2, TABLES, CELLS, C)), np.zeros((2, TABLES, CELLS))
+        self.TW, self.TG = np.zeros((TABLES, CELLS, C)), np.zeros((TABLES, CELLS))
         self.P = np.eye(max(self.second, 0) + 1)
         self.squares = np.zeros((C, max(self.second, 0) + 1))
         self.squares[:, 0] = 1.0 / C
         self.v = 0.1
         self.mass, self.excess = np.zeros(11), np.zeros(11)
-        self.begin_mixer(E, 1.2 / E)
+        self.begin_mixer(E, 1.5 / E)
 
     def grow(self, n):
         self.L = np.concatenate([self.L, np.zeros((2, self.C, n))], 2)
         self.G = np.concatenate([self.G, np.zeros((2, n))], 1)
 
-    def forget(self, u, j):
-        self.TW[u, j] = self.TG[u, j] = 0.0
+    def forget(self, j):
+        self.TW[j] = self.TG[j] = 0.0
 
     def add_class(self):
         self.C += 1
@@ -44,44 +44,36 @@ class AutoClassifier(Auto):
             return
         self.prior = np.append(self.prior, 0.0)
         self.L = np.pad(self.L, ((0, 0), (0, 1), (0, 0)))
-        self.TW = np.pad(self.TW, ((0, 0), (0, 0), (0, 0), (0, 1)))
+        self.TW = np.pad(self.TW, ((0, 0), (0, 0), (0, 1)))
         self.squares = np.vstack([self.squares, np.zeros(self.squares.shape[1])])
         for row in self.memory:
-            row["alpha"] = np.pad(row["alpha"], ((0, 0), (0, 1)))
+            row["alpha"] = np.append(row["alpha"], 0.0)
 
     def look(self, x):
         """Everything that follows from a row."""
         C, s = self.C, {}
-        s["moments"], z = self.scaled(x)
-        x1 = np.append(1.0, z)
+        s["moments"], z, x1 = self.scaled(x)
         s["z"], s["x1"], s["D"] = z, x1, self.distances(z)
-        p = [self.prior]
-        p += [softmax(self.L[u] @ x1) for u in range(2)]
-        s["cells"] = [self.binning.cells(u, z) for u in range(2)]
-        p += [softmax(self.TW[u, np.arange(TABLES), s["cells"][u]].sum(0)) for u in range(2)]
-        s["far"] = self.far(z, s["D"], 6 if C >= 8 else 1)
-        opinions = {}
-        for who in ("far", "sharp", "soft"):
-            votes, number = np.zeros(C), 0.0
-            if self.memory:
-                if who == "far":
-                    entries, pi, number = vote(s["far"], 8.0)
-                    labels = [entry.y for entry in entries]
-                else:
-                    near, pi, number = self.neighbours(s["D"], 8.0 if who == "sharp" else 3.0)
-                    labels = [self.memory[i]["y"] for i in near]
-                    s["near"], s["pi"], s["vote"] = near, pi, votes
-                for label, share in zip(labels, pi, strict=True):
-                    votes[label] += share
-            opinions[who] = (votes * number + 0.3 * self.prior) / (number + 0.3)
-        p += [opinions["soft"], opinions["sharp"]]
-        for q, k in enumerate(self.kernels(s["D"])):
-            z_q = sum((k[i] * row["alpha"][q] for i, row in enumerate(self.memory)), np.zeros(C))
-            p.append(softmax(z_q))
+        p = [self.prior, *(softmax(self.L[u] @ x1) for u in range(2))]
         if self.second >= 0:
             s["s"] = self.squares @ x1[: self.second + 1]
             p.append(softmax(s["s"] / self.v))
-        p.append(opinions["far"])
+        s["cells"] = self.binning.cells(z)
+        p.append(softmax(self.TW[np.arange(TABLES), s["cells"]].sum(0)))
+        k = self.kernel(s["D"], s["moments"][2])
+        s["far"] = self.far(z, s["D"], 6 if C >= 8 else 2)
+        near, far = np.zeros(C), np.zeros(C)
+        number = number_far = 0.0
+        if self.memory:
+            places, pi, number = self.neighbours(s["D"], 8.0)
+            entries, pi_far, number_far = vote(s["far"], 8.0)
+            for i, share in zip(places, pi, strict=True):
+                near[self.memory[i]["y"]] += share
+            for entry, share in zip(entries, pi_far, strict=True):
+                far[entry.y] += share
+        p.append((near * number + 0.3 * self.prior) / (number + 0.3))
+        p.append(softmax(sum((k[i] * r["alpha"] for i, r in enumerate(self.memory)), np.zeros(C))))
+        p.append((far * number_far + 0.3 * self.prior) / (number_far + 0.3))
         s["p"] = np.array(p)
         s["l"] = np.log((1 - 1e-3) * s["p"] + 1e-3 / C)
         s["P"] = softmax(self.w @ s["l"])
@@ -124,11 +116,11 @@ class AutoClassifier(Auto):
             slope = w * np.outer(s["p"][1 + u] - e_y, s["x1"])
             self.G[u] = 0.9995 * self.G[u] + (slope**2).mean(0)
             self.L[u] -= rate * slope / np.sqrt(self.G[u] + 1e-10)
-        for u in range(2):
-            at, slope = (u, np.arange(TABLES), s["cells"][u]), w * (s["p"][3 + u] - e_y)
-            self.TG[at] = 0.9995 * self.TG[at] + (slope**2).mean()
-            step = over_root(0.3 / math.sqrt(TABLES), self.TG[at] + 1e-2)
-            self.TW[at] -= np.outer(step, slope)
+        bins = 3 + (self.second >= 0)
+        at, slope = (np.arange(TABLES), s["cells"]), w * (s["p"][bins] - e_y)
+        self.TG[at] = 0.9995 * self.TG[at] + (slope**2).mean()
+        step = over_root(0.3 / math.sqrt(TABLES), self.TG[at] + 1e-2)
+        self.TW[at] -= np.outer(step, slope)
         if self.second >= 0:
             errors = e_y - s["s"]
             varies = s["moments"][2] != 0.0
@@ -136,9 +128,8 @@ class AutoClassifier(Auto):
             residual = min(np.mean(errors**2), 1.0)
             self.v = max(self.v + min(0.005 * w, 1.0) * (residual - self.v), 1e-3)
         self.learn_metric(s, y, w)
-        self.follow_distance(s["D"])
-        alpha = w * (e_y - s["p"][7:10])
-        hard = s["P"][y] < 0.88
+        alpha = w * (e_y - s["p"][-2])
+        hard = s["P"][y] < 0.8
         self.remember({"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w}, s["far"])
         self.prior = self.prior + min(0.02 * w, 1.0) * (e_y - self.prior)
         self.follow_features(s["moments"])
@@ -151,10 +142,13 @@ class AutoClassifier(Auto):
             self.excess[knot] += right * share
 
     def learn_metric(self, s, y, w):
-        if len(s["D"]) < K or not 1e-3 < s["vote"][y] < 0.999:
+        if len(s["D"]) < K:
             return
-        far = np.array([(s["z"] - self.memory[i]["x"]) ** 2 for i in s["near"]])
-        same = np.array([self.memory[i]["y"] == y for i in s["near"]])
-        pi, scale = s["pi"][:, None], max(s["D"][s["near"][-1]], 1e-9)
-        rest = (pi * far).sum(0) - (pi * far)[same].sum(0) / s["vote"][y]
+        near, pi, _ = self.neighbours(s["D"], 3.0)
+        same = np.array([self.memory[i]["y"] == y for i in near])
+        if not same.any():
+            return
+        far = np.array([(s["z"] - self.memory[i]["x"]) ** 2 for i in near])
+        scale = max(s["D"][near[-1]], 1e-9)
+        rest = pi @ far - pi[same] @ far[same] / pi[same].sum()
         self.turn_metric(self.a * 3.0 / scale * rest, w, s["moments"][2] != 0.0)

@@ -18,23 +18,24 @@ class AutoRegressor(Auto):
 
     def __init__(self, seed, budget=1000):
         super().__init__(seed, budget)
-        self.my = self.vy = self.fast = self.last = self.lo = self.hi = 0.0
+        self.my = self.vy = self.last = self.lo = self.hi = 0.0
         self.ve = self.ae = self.latest = self.stretch = 0.0
         self.quantiles = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 
     def begin(self, d):
-        E = 12 if self.second >= 0 else 11
-        self.L, self.G = np.zeros(d + 1), np.zeros(d + 1)
-        self.TW, self.visits = np.zeros((2, TABLES, CELLS)), np.zeros((2, TABLES, CELLS))
+        E = 8 if self.second >= 0 else 7
+        self.L, self.G = np.zeros((2, d + 1)), np.zeros((2, d + 1))
+        self.TW, self.visits = np.zeros((TABLES, CELLS)), np.zeros((TABLES, CELLS))
         self.P = np.eye(max(self.second, 0) + 1)
         self.squares = np.zeros((1, max(self.second, 0) + 1))
         self.begin_mixer(E, 1.0 / (E - 1))
 
     def grow(self, n):
-        self.L, self.G = np.append(self.L, [0.0] * n), np.append(self.G, [0.0] * n)
+        self.L = np.hstack([self.L, np.zeros((2, n))])
+        self.G = np.hstack([self.G, np.zeros((2, n))])
 
-    def forget(self, u, j):
-        self.TW[u, j] = self.visits[u, j] = 0.0
+    def forget(self, j):
+        self.TW[j] = self.visits[j] = 0.0
 
     @property
     def ready(self):
@@ -42,33 +43,27 @@ class AutoRegressor(Auto):
 
     def look(self, x):
         s = {}
-        s["moments"], z = self.scaled(x)
-        x1 = np.append(1.0, z)
+        s["moments"], z, x1 = self.scaled(x)
         s["z"], s["x1"], s["D"] = z, x1, self.distances(z)
-        f = [self.fast - self.my, self.last - self.my, self.L @ x1]
-        s["cells"] = [self.binning.cells(u, z) for u in range(2)]
-        f += [self.TW[u, np.arange(TABLES), s["cells"][u]].sum() for u in range(2)]
-        variance, s["far"] = self.latest, self.far(z, s["D"], 2)
-        opinions = {"far": 0.0, "sharp": 0.0, "soft": 0.0}
-        if self.memory:
-            entries, pi, _ = vote(s["far"], 6.0)
-            opinions["far"] = pi @ [entry.y for entry in entries] - self.my
-            for who, beta in (("sharp", 8.0), ("soft", 3.0)):
-                near, pi, number = self.neighbours(s["D"], beta)
-                s["near"], s["pi"] = near, pi
-                s["vote"] = pi @ [self.memory[i]["y"] for i in near]
-                opinions[who] = s["vote"] - self.my
-            squares = pi @ [self.memory[i]["error"] ** 2 for i in near]
-            variance = (number * squares + 2.0 * self.latest) / (number + 2.0)
-        f += [opinions["soft"], opinions["sharp"]]
-        for q, k in enumerate(self.kernels(s["D"])):
-            f.append(sum(k[i] * row["alpha"][q] for i, row in enumerate(self.memory)))
+        f = [self.last - self.my, *(self.L @ x1)]
         if self.second >= 0:
             f.append(float(self.squares[0] @ x1[: self.second + 1]))
-        f.append(opinions["far"])
+        s["cells"] = self.binning.cells(z)
+        f.append(self.TW[np.arange(TABLES), s["cells"]].sum())
+        k = self.kernel(s["D"], s["moments"][2])
+        near, far, variance, s["far"] = 0.0, 0.0, self.latest, self.far(z, s["D"], 2)
+        if self.memory:
+            places, pi, number = self.neighbours(s["D"], 8.0)
+            near = pi @ [self.memory[i]["y"] for i in places] - self.my
+            places, pi, number = self.neighbours(s["D"], 3.0)
+            squares = pi @ [self.memory[i]["error"] ** 2 for i in places]
+            variance = (number * squares + 2.0 * self.latest) / (number + 2.0)
+            entries, pi, _ = vote(s["far"], 8.0)
+            far = pi @ [entry.y for entry in entries] - self.my
+        f += [near, sum(k[i] * row["alpha"] for i, row in enumerate(self.memory)), far]
         sy = math.sqrt(self.vy) if self.ready else 1.0
         s["f"], s["sy"] = np.array(f), sy
-        s["fs"] = np.clip(s["f"] / sy, -5.0, 5.0) if self.ready else np.zeros(self.E)
+        s["fs"] = np.clip(s["f"] / sy, -1e6, 1e6) if self.ready else np.zeros(self.E)
         s["level"] = float(self.w @ s["fs"])
         margin = 0.1 * (self.hi - self.lo)
         s["yh"] = min(max(self.my + s["level"] * sy, self.lo - margin), self.hi + margin)
@@ -90,17 +85,15 @@ class AutoRegressor(Auto):
         s = self.look(x)
         first = self.t == 0
         if first:
-            self.my = self.fast = self.last = self.lo = self.hi = y
+            self.my = self.last = self.lo = self.hi = y
         err = 0.0 if first else y - s["yh"]
         some = self.t > 10 and self.ve > 0.0
         bound = 4.0 * math.sqrt(self.ve) if some else math.inf
         ye, rest = y - self.my, y - self.my - s["f"]
-        alpha = np.zeros(3)
         if not first:
             self.learn_experts(s, ye, np.clip(rest, -bound, bound), bound, w)
             self.learn_metric(s, y, w)
-            alpha = min(0.5 * w, 1.0) * np.clip(rest[7:10], -bound, bound)
-        self.follow_distance(s["D"])
+        alpha = min(0.5 * w, 1.0) * np.clip(rest[-2], -bound, bound)
         hard = abs(err) > self.ae
         self.remember(
             {"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w, "error": err},
@@ -124,26 +117,26 @@ class AutoRegressor(Auto):
         if self.t >= 30:
             self.newton(-e * s["fs"], s["fs"], 1.0, w)
         if self.ready:
-            slope = -w * bounded[2] / s["sy"] * s["x1"]
-            self.G = 0.9995 * self.G + slope**2
-            self.L = self.L - 0.3 * s["sy"] * slope / np.sqrt(self.G + 1e-10)
-        for u in range(2):
-            at = (u, np.arange(TABLES), s["cells"][u])
-            share = np.minimum(w * np.maximum(0.05, over_root(1.0, 1.0 + self.visits[at])), 1.0)
-            self.TW[at] += share * bounded[3 + u] / TABLES
-            self.visits[at] += min(w, 1.0)
+            for u, rate in enumerate((0.3, 0.05)):
+                slope = -w * bounded[1 + u] / s["sy"] * s["x1"]
+                self.G[u] = 0.9995 * self.G[u] + slope**2
+                self.L[u] -= rate * s["sy"] * slope / np.sqrt(self.G[u] + 1e-10)
+        at = (np.arange(TABLES), s["cells"])
+        share = np.minimum(w * np.maximum(0.05, over_root(1.0, 1.0 + self.visits[at])), 1.0)
+        self.TW[at] += share * bounded[3 + (self.second >= 0)] / TABLES
+        self.visits[at] += min(w, 1.0)
         if self.second >= 0:
             varies = s["moments"][2] != 0.0
-            self.least_squares_step(s["x1"][: self.second + 1], bounded[10:11], w, varies)
+            self.least_squares_step(s["x1"][: self.second + 1], bounded[3:4], w, varies)
 
     def learn_metric(self, s, y, w):
         if len(s["D"]) < K or not self.ready:
             return
-        far = np.array([(s["z"] - self.memory[i]["x"]) ** 2 for i in s["near"]])
-        targets = np.array([self.memory[i]["y"] for i in s["near"]])
-        scale = max(s["D"][s["near"][-1]], 1e-9)
-        pull = (s["pi"] * (targets - s["vote"])) @ far
-        g = -(y - s["vote"]) / self.vy * self.a * 3.0 / scale * pull
+        near, pi, _ = self.neighbours(s["D"], 3.0)
+        far = np.array([(s["z"] - self.memory[i]["x"]) ** 2 for i in near])
+        targets = np.array([self.memory[i]["y"] for i in near])
+        scale, mean = max(s["D"][near[-1]], 1e-9), pi @ targets
+        g = -(y - mean) / self.vy * self.a * 3.0 / scale * ((pi * (targets - mean)) @ far)
         self.turn_metric(g, w, s["moments"][2] != 0.0)
 
     def learn_targets(self, y, err, bound, w):
@@ -156,5 +149,4 @@ class AutoRegressor(Auto):
         gap = y - self.my
         self.my += rate(1e-4) * gap
         self.vy += rate(1e-4) * (gap * (y - self.my) - self.vy)
-        self.fast += rate(0.02) * (y - self.fast)
         self.last += min(0.5 * w, 0.5) * (y - self.last)

@@ -87,7 +87,7 @@ class WordsClassifier(AutoClassifier):
         self.second, self.words = -1, Words(classes, classes)
         self.prior = np.full(classes, 1.0 / classes)
         self.mass, self.excess = np.zeros(11), np.zeros(11)
-        self.begin_mixer(5, 1.2 / 5)
+        self.begin_mixer(5, 1.5 / 5)
 
     def add_class(self):
         self.C += 1
@@ -136,19 +136,19 @@ class WordsRegressor(AutoRegressor):
     def __init__(self, seed):
         super().__init__(seed, 1)
         self.words, self.square = Words(1, 2), 0.0
-        self.begin_mixer(5, 1.0 / 4)
+        self.begin_mixer(4, 1.0 / 3)
 
     def look(self, x):
         x, length = entries(x)
         usual = math.sqrt(self.square) or length
-        f = [self.fast - self.my, self.last - self.my]
+        f = [self.last - self.my]
         f += [float(self.words.score("linear", x, length)[0])]
         f += [float(self.words.score("confident", x, usual)[0])]
         found = self.words.present(x, self.t)
         known = sum(value for value, _ in found)
         f.append(sum(v * d / (n + 1.0) for v, (n, d) in found) / known if known else 0.0)
         s = {"f": np.array(f), "sy": math.sqrt(self.vy) if self.ready else 1.0}
-        s["fs"] = np.clip(s["f"] / s["sy"], -5.0, 5.0) if self.ready else np.zeros(5)
+        s["fs"] = np.clip(s["f"] / s["sy"], -1e6, 1e6) if self.ready else np.zeros(4)
         s["level"], margin = float(self.w @ s["fs"]), 0.1 * (self.hi - self.lo)
         s["yh"] = min(max(self.my + s["level"] * s["sy"], self.lo - margin), self.hi + margin)
         return s
@@ -161,7 +161,7 @@ class WordsRegressor(AutoRegressor):
             return
         w, first = min(w, 1000.0), self.t == 0
         if first:
-            self.my = self.fast = self.last = self.lo = self.hi = y
+            self.my = self.last = self.lo = self.hi = y
         s, (x, length) = self.look(x), entries(x)
         err = 0.0 if first else y - s["yh"]
         bound = 4.0 * math.sqrt(self.ve) if self.t > 10 and self.ve > 0.0 else math.inf
@@ -172,8 +172,8 @@ class WordsRegressor(AutoRegressor):
             mixed = np.clip((y - self.my) / size - s["level"], -bound / size, bound / size)
             self.newton(-mixed * s["fs"], s["fs"], 1.0, w)
         if not first and self.ready:
-            self.words.learn_linear(x, length, 0.5 * size, w * e[2:3] / size)
-            self.words.learn_confident(x, usual, w, e[3:4], True)
+            self.words.learn_linear(x, length, 0.5 * size, w * e[1:2] / size)
+            self.words.learn_confident(x, usual, w, e[2:3], True)
         deviation = min(max(y - self.my, -bound), bound)
         self.words.count(x, 0, w)
         self.words.count(x, 1, w * deviation)

@@ -338,7 +338,7 @@ def test_experts_have_names_weights_and_losses():
     model = rb.AutoKernelClassifier(100, seed=1)
     model.learn_many(X, y)
     experts = model.experts()
-    assert len({expert["name"] for expert in experts}) == len(experts) == 12
+    assert len({expert["name"] for expert in experts}) == len(experts) == 8
     losses = {expert["name"]: expert["loss"] for expert in experts}
     assert losses["prior"] == pytest.approx(math.log(2), abs=0.1)
     assert min(losses.values()) < 0.1

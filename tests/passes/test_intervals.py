@@ -98,6 +98,7 @@ def test_a_distribution_is_one_of_river_and_agrees_with_itself():
         x = last.quantile(level)
         assert last.cdf(x) == pytest.approx(level)
         step = 1e-6 * last.sigma
+        x += 10.0 * step  # beside a learned quantile, where the density jumps
         assert last(x) == pytest.approx(
             (last.cdf(x + step) - last.cdf(x - step)) / (2 * step), rel=0.5
         )

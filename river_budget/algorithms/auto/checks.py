@@ -10,8 +10,8 @@ from ...core.block import blocks
 from ...core.compiling.named_rows import named_rows
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM
-from ...core.passes.auto.regress import OUTERMOST_QUANTILE
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
+from ...core.passes.auto.squared_loss import OUTERMOST_QUANTILE
 from ...model.base.base import StreamModel
 
 # tables that follow from the seed and the names of features

@@ -10,8 +10,8 @@ import numpy as np
 from ...core.block import blocks
 from ...core.block.codes import Task
 from ...core.compiling.needs import Need
-from ...core.passes.auto import classify as classes_core
-from ...core.passes.auto import regress as numbers_core
+from ...core.passes.auto import log_loss as classes_core
+from ...core.passes.auto import squared_loss as numbers_core
 from ...core.passes.auto import tables as core
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.inputs.batches import Batch
@@ -27,8 +27,8 @@ class AutoKernelClassifier(Inspected, Classifier):
 
     It takes features in any unit, learns which of them matter, follows drift, and its probabilities can be used as they are. A memory holds the recent examples and older
     ones that were hard to predict; behind it an archive of the latest thousands is searched along links. Votes
-    of the nearest work on both, kernels of three widths on the memory, with a weight for each feature that is
-    learned from every example. Linear models and random binning need no memory. A mixer weighs the
+    of the nearest work on both, a kernel on the memory, with a weight for each feature that is learned from every
+    example. Linear models and random binning need no memory. A mixer weighs the
     opinions of all of these by a Newton step.
 
     Time and memory for an example are the same from the first to the last. Both grow with `budget`, the
@@ -86,14 +86,10 @@ class AutoKernelClassifier(Inspected, Classifier):
         "prior",
         "linear quick",
         "linear slow",
-        "bins coarse",
-        "bins fine",
-        "vote soft",
-        "vote sharp",
-        "kernel wide",
-        "kernel middle",
-        "kernel narrow",
         "least squares",
+        "bins",
+        "vote near",
+        "kernel",
         "vote far",
     )
     _word_experts = ("prior", "linear", "confident", "counts", "few counts")
@@ -144,11 +140,10 @@ class AutoKernelClassifier(Inspected, Classifier):
     def _promote_rows(self, promoted: bool) -> None:
         if promoted:
             negative, alone = self._first_column()
-        self.resize_block(outputs=core.KERNEL_WIDTHS * self.n_outputs, task=Task.MULTICLASS)
+        self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
         model = blocks.views(self.block)
         if promoted:
-            model.coefficients[core.KERNEL_WIDTHS : 2 * core.KERNEL_WIDTHS] = alone
-            model.coefficients[: core.KERNEL_WIDTHS] = -alone
+            model.coefficients[1], model.coefficients[0] = alone[0], -alone[0]
             for name, table in negative.items():
                 self._two_columns(name, table)
 
@@ -225,20 +220,16 @@ class AutoKernelRegressor(Inspected, Regressor):
     needs = Need.AUTO | Need.AUTO_NUMBERS
     row_scoring = staticmethod(numbers_core.decide)
     _experts = (
-        "late mean",
         "last target",
-        "linear",
-        "bins coarse",
-        "bins fine",
-        "vote soft",
-        "vote sharp",
-        "kernel wide",
-        "kernel middle",
-        "kernel narrow",
+        "linear quick",
+        "linear slow",
         "least squares",
+        "bins",
+        "vote near",
+        "kernel",
         "vote far",
     )
-    _word_experts = ("late mean", "last target", "linear", "confident", "means")
+    _word_experts = ("last target", "linear", "confident", "means")
 
     def __init__(self, budget: int = 1000, seed: int | None = None):
         super().__init__(None, seed)

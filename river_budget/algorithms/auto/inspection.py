@@ -21,7 +21,6 @@ class Inspected(WordTables):
     """Importances, experts, explanations."""
 
     _experts: ClassVar[tuple[str, ...]]  # their names, in the order of the mixer
-    _word_experts: ClassVar[tuple[str, ...]]  # the same in a model of words
 
     @looks_at_the_model
     def importances(self) -> dict[Any, float]:
@@ -45,14 +44,12 @@ class Inspected(WordTables):
         """
         if self.block is None:
             return []
-        mixer, n, names = self._room.mixer, self._n_experts, list(self._experts)
-        if self.word_slots:
-            names = list(self._word_experts)
-        elif self.state_record().second_order < 0:
-            del names[core.SQUARES_EXPERT]
+        mixer, names = self._room.mixer, self._word_experts if self.word_slots else self._experts
+        rows = zip(names, mixer.start, mixer.weight, mixer.loss, strict=False)
         return [
             {"name": name, "weight": float(weight), "loss": float(loss)}
-            for name, weight, loss in zip(names, mixer.weight[:n], mixer.loss[:n], strict=False)
+            for name, start, weight, loss in rows
+            if start != 0.0
         ]
 
     def _computed(self, x: dict[Any, Any], n_scores: int) -> tuple[list[float], Any, Any]:
@@ -90,7 +87,7 @@ class Inspected(WordTables):
         if self.word_slots:
             return found | {"features": self._parts_of_words(x)}
         _, summary, desk = self._computed(x, self.n_outputs)
-        n, near = int(summary.neighbours), desk.near
+        n, near = int(summary.near), desk.near
         places, shares = near.place[:n].view(np.int64), near.share[:n]
         model, d = blocks.views(self.block), len(self.features)
         stored, memory = (
@@ -107,7 +104,7 @@ class Inspected(WordTables):
             }
             for k in np.argsort(-shares, kind="stable")
         ]
-        apart = (desk.scaled[1 : d + 1, None] - stored) ** 2 @ shares
+        apart = (desk.scaled[:d, None] - stored) ** 2 @ shares
         parts = self._room.metric.weight[:d] * apart
         total = float(parts.sum()) or 1.0
         found["features"] = dict(zip(self.features, (parts / total).tolist(), strict=True))

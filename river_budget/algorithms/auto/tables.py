@@ -11,10 +11,10 @@ from ...core.block import blocks
 from ...core.block.random_numbers import uniforms
 from ...core.compiling.named_rows import NamedTables
 from ...core.passes.auto import tables as core
-from ...core.passes.auto.binning import COARSENESS, SUM
+from ...core.passes.auto.binning import COARSENESS, SUM, rejoin
 from ...core.passes.auto.mixer import MIXER_RIDGE
-from ...core.passes.auto.regress import LONGEST_STRETCH
-from ...core.passes.auto.scaling import LARGEST_VALUE, rejoin
+from ...core.passes.auto.scaling import LARGEST_VALUE
+from ...core.passes.auto.squared_loss import LONGEST_STRETCH
 from ...model.calls.calls import Call
 from ...model.inputs.features import FeatureIndex
 from ...parameters import Mutable, whole
@@ -23,11 +23,9 @@ from .checks import IN_FILES, LARGE, Checked
 
 HARD_ROW = list(core.MEMORY_ROWS).index("hard")
 RANGES = {
-    "log_distance": (-100.0, 100.0),
     "residual": (0.0, 1.0),
     "average": (-LARGEST_VALUE, LARGEST_VALUE),
     "variance": (0.0, LARGE**2),
-    "fast": (-LARGEST_VALUE, LARGEST_VALUE),
     "last": (-LARGEST_VALUE, LARGEST_VALUE),
     "squared_error": (0.0, LARGE**2),
     "absolute_error": (0.0, LARGE),
@@ -59,15 +57,17 @@ class AutoTables(Checked):
 
     @property
     def _columns(self) -> int:
-        """The number of columns of coefficients for each width."""
+        """The number of columns of coefficients."""
         return 1
 
-    @property
-    def _n_experts(self) -> int:
-        return core.N_EXPERTS - int(self.state_record().second_order < 0)
+    def _present(self) -> Any:
+        """Which experts there are: least squares is not for many features."""
+        return np.arange(core.EXPERTS) != (
+            core.SQUARES if self.state_record().second_order < 0 else -1
+        )
 
     def _first_weight(self, experts: int) -> float:
-        """The first weight of every expert."""
+        """The first weight of each of so many experts."""
         raise NotImplementedError
 
     @property
@@ -84,7 +84,7 @@ class AutoTables(Checked):
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return super().header_fields(n_features) | {
-            "outputs": core.KERNEL_WIDTHS * self._columns,
+            "outputs": self._columns,
             "capacity": self.capacity_for(0),
             "budget": self.budget_in_use,
             "per_vector": len(core.MEMORY_ROWS),
@@ -98,7 +98,7 @@ class AutoTables(Checked):
     def _sizes(self) -> tuple[int, ...]:
         """(width, columns, budget), and in a model of words the number of slots"""
         head = blocks.views(self.block).head
-        return head.width, head.outputs // core.KERNEL_WIDTHS, head.budget
+        return head.width, head.outputs, head.budget
 
     def _squared(self) -> int:
         """Rows of the covariance that are used."""
@@ -157,9 +157,9 @@ class AutoTables(Checked):
         """Set the fields of the record of a new model."""
         n, state, mixer = len(self.features), self.state_record(), self._room.mixer
         state.second_order = n if n <= core.MOST_SQUARED else -1
-        experts = self._n_experts
-        mixer.weight[:experts] = self._first_weight(experts)
-        mixer.curvature[:] = MIXER_RIDGE * np.eye(core.EXPERT_COLUMNS)
+        present = self._present()
+        mixer.start[:] = mixer.weight[:] = present * self._first_weight(int(present.sum()))
+        mixer.curvature[:] = MIXER_RIDGE * np.eye(core.EXPERTS)
 
     def resize_block(self, **sizes: int) -> None:
         """Resize the tables, which keep their numbers."""
@@ -205,8 +205,7 @@ class AutoTables(Checked):
         slots = self._room.slots
         drawn: Any = uniforms(key_of(BINS, self.entropy), 3 * core.BIN_SLOTS)  # type: ignore[no-untyped-call]
         wide, place, turn = drawn.reshape(3, -1)
-        bins = np.repeat(COARSENESS, [core.BIN_TABLES * depth for depth in core.BIN_DEPTHS])
-        slots.scale[:] = bins * (0.5 + wide) / 4.0
+        slots.scale[:] = COARSENESS * (0.5 + wide) / 4.0
         slots.shift[:] = place
         slots.turn[:] = turn
         slots.draw[:] = NO_DRAW

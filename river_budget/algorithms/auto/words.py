@@ -28,7 +28,9 @@ from .tables import RANGES, AutoTables
 MANY_NAMES, NAMES_PER_WORD = 1024, 8
 NAMES_OF_A_CALL = 512  # of one example
 # The same in both kinds of model: targets, errors, intervals
-KEPT = "rounds average variance fast last squared_error absolute_error lowest highest stretch latest_error"
+KEPT = (
+    "rounds average variance last squared_error absolute_error lowest highest stretch latest_error"
+)
 SHARED_TABLES = ("prior", "mixer", "calibration", "quantiles", "unseen")
 
 
@@ -55,6 +57,7 @@ class WordNumbers:
 class WordTables(AutoTables):
     """A model that may change to words, and then stays there."""
 
+    _word_experts: ClassVar[tuple[str, ...]]  # their names, in the order of the mixer
     row_scoring: ClassVar[Any]  # the compiled pass over rows of all features
     word_passes: ClassVar[Any]
     checked_fields: ClassVar[tuple[str, ...]] = (*AutoTables.checked_fields, "slots", "held")
@@ -76,9 +79,12 @@ class WordTables(AutoTables):
     def scoring_pass(self) -> Any:  # type: ignore[override]
         return self.word_passes.scoring_pass if self.word_slots else self.row_scoring
 
-    @property
-    def _n_experts(self) -> int:
-        return core.WORD_EXPERTS if self.word_slots else super()._n_experts
+    def _present(self) -> Any:
+        return (
+            np.arange(core.EXPERTS) < len(self._word_experts)
+            if self.word_slots
+            else super()._present()
+        )
 
     def capacity_for(self, count: int) -> int:
         return blocks.columns_for(0) if self.word_slots else super().capacity_for(count)
@@ -157,9 +163,7 @@ class WordTables(AutoTables):
     def _set_parameters(self) -> None:
         super()._set_parameters()
         if self.word_slots:
-            state, experts = self.state_record(), self._n_experts
-            state.second_order = -1
-            self._room.mixer.weight[experts:] = 0.0
+            self.state_record().second_order = -1
 
     def _learn_again(self, old: Any) -> None:
         """The stored examples of a model of rows, in the order of their arrival."""
@@ -258,7 +262,7 @@ class WordTables(AutoTables):
         while slots * width > names_core.LARGEST_TABLE and slots > names_core.FIRST_SLOTS:
             slots //= 2
         self.word_slots = slots
-        sizes = {"outputs": core.KERNEL_WIDTHS * self._columns, **self._spaces(1)}
+        sizes = {"outputs": self._columns, **self._spaces(1)}
         if self._columns > 1:
             sizes["task"] = Task.MULTICLASS
         self.block = blocks.resized(self.block, **sizes)

@@ -155,17 +155,6 @@ def _add(builder: Any, accumulator: Any, a: Any, b: Any, start: Any, mask: Any =
     builder.store(fused(builder, x, y, builder.load(accumulator)), accumulator)
 
 
-def store_eight(builder: Any, numbers: Any, array: Any, start: Any, mask: Any = None) -> None:
-    """Store eight numbers, or those in the lanes of the mask."""
-    if mask is None:
-        DOUBLES.store(builder, numbers, array, start)
-        return
-    place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
-    alignment, kinds = ir.IntType(32), (VECTOR, VECTOR.as_pointer(), ir.IntType(32), _MASK)
-    store = declared(builder, "llvm.masked.store.v8f64.p0", ir.VoidType(), *kinds)
-    builder.call(store, [numbers, place, ir.Constant(alignment, 8), mask])
-
-
 def load_eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
     """Load eight numbers; with a mask, read its lanes only and set the others to 0."""
     if mask is None:
@@ -177,22 +166,6 @@ def load_eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
 
 
 @compiled
-def write_ranks(numbers, n, ranks):
-    """ranks[j] = the place of numbers[j] in ascending order, of equal ones in their order, for j < n.
-
-    Takes integers. Compares every pair, which for a few dozen numbers is faster than sorting, as it has no branches that
-    the processor could not predict. Modifies `ranks` in place.
-    """
-    for j in range(n):
-        own, rank = numbers[j], 0
-        for k in range(j):  # of those before, equal ones count too
-            rank += numbers[k] <= own
-        for k in range(j + 1, n):
-            rank += numbers[k] < own
-        ranks[j] = rank
-
-
-@compiled
 def append_nonzero(numbers, start, places, n):
     """Among eight numbers from `start` on, find those that are not 0, and append their indexes to the first n places.
 
@@ -201,15 +174,6 @@ def append_nonzero(numbers, start, places, n):
     for i in range(start, start + LANES):
         places[n] = i
         n += numbers[i] != 0.0
-    return n
-
-
-@compiled
-def write_up_to(numbers, start, limit, places, n):
-    """Among eight integers from `start` on, append the indexes of those <= limit, as `append_nonzero` does."""
-    for i in range(start, start + LANES):
-        places[n] = i
-        n += numbers[i] <= limit
     return n
 
 
@@ -231,16 +195,6 @@ def combine(a, scale, factor, b, n):
     """a[j] = scale a[j] + factor b[j] for j < n. Modifies `a` in place."""
     for j in range(n):
         a[j] = scale * a[j] + factor * b[j]
-
-
-def for_eights(builder: Any, n: Any, body: Callable[[Any, Any], None]) -> None:
-    """Generate body(start, mask) for each group of eight among n entries; only a partial last group has a mask."""
-    groups = builder.sdiv(n, ir.Constant(WORD, LANES))
-    with cgutils.for_range(builder, groups) as loop:
-        body(builder.mul(loop.index, ir.Constant(WORD, LANES)), None)
-    start = builder.mul(groups, ir.Constant(WORD, LANES))
-    with builder.if_then(builder.icmp_signed("<", start, n)):
-        body(start, mask_of_first(builder, builder.sub(n, start)))
 
 
 def sum_of(builder: Any, vector: Any) -> Any:

@@ -13,34 +13,18 @@ says where to begin).
     archived  state.archived: the number of rows so far; the next one overwrites the oldest
     links     of a row: LINKED to the nearest rows when it was stored, then LINKED from later rows; an unused link is
               the row's own number
-    pool      desk.pool: the K nearest so far, by distance, and behind them the rows to be compared. pool.row of a row
-              that only the memory holds is its place plus the size of the archive; pool.open is 1 until the links of
-              the row have been followed
-    far       desk.far: the K nearest of memory and archive in the end, of equal ones those found first, with targets
-              and weights
-    seen      a bit for every row that was already in the pool
-
-A row stays as it was stored.
+    far       desk.far: the K nearest so far, by distance. far.place of a row that only the memory holds is its place
+              plus the size of the archive; far.open is 1 until the links of the row have been followed
+    seen      a bit for every row that was already compared
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...compiling.array_views import as_i64
-from ...compiling.jit import compiled
-from ...simd.table_sums import row_distances
-from .memory import LEAST_VOTE_WEIGHT, NO_BOUND, rank, recent_places
-from .tables import (
-    FOLLOWED,
-    LINKED,
-    LINKS,
-    NEIGHBOURS,
-    ROUNDED_NEIGHBOURS,
-    desk_of,
-    memory_of,
-    room_of,
-)
+from ...compiling.jit import REORDERED, compiled
+from .memory import CLOSED, LEAST_VOTE_WEIGHT, insert, recent_places
+from .tables import FOLLOWED, LINKED, LINKS, desk_of, memory_of, room_of
 
 WORD_BITS, LAST_BIT = np.uint64(6), np.uint64(63)  # 64 bits in a word of seen
 NONE, ONE = np.uint64(0), np.uint64(1)
@@ -50,134 +34,97 @@ NONE, ONE = np.uint64(0), np.uint64(1)
 def find_far(model, state, n, steps):
     """Write the K nearest rows of memory and archive; n are near in the memory. Each step follows the links of FOLLOWED
     rows. Returns how many there are."""
+    desk, weights = desk_of(model), room_of(model).metric.weight
+    far, compared = desk.far, desk.compared
     begin_in_memory(model, state, n)
-    desk, weights, number = desk_of(model), room_of(model).metric.weight, n
-    rows, distances, values = desk.pool.row, desk.pool.distance, desk.scaled[1:]
     for _ in range(steps):
-        end = follow_links(model, state, number)
-        row_distances(
-            room_of(model).archive,
-            *(rows[number:], end - number),
-            *(values, weights, state.features),
-            distances[number:],
-        )
-        number = keep_nearest(model, number, end)
-    look_up_targets(model, number)
-    return number
-
-
-@compiled
-def begin_in_memory(model, state, n):
-    """Begin the pool with the nearest rows of the memory."""
-    desk, arrivals, rows = desk_of(model), memory_of(model).arrival, room_of(model).archive.shape[0]
-    pool, near, seen, archived = desk.pool, desk.near, desk.seen, state.archived
-    pool_rows, opened, distances, places = pool.row, pool.open, pool.distance, near.place
-    next_row, kept = archived % rows, min(archived, rows)
-    for i in range(seen.shape[0]):
-        seen[i] = 0
-    for k in range(n):
-        age = state.rounds - np.int64(arrivals[places[k]])
-        known = 0 < age <= kept
-        row = next_row - age + (rows if age > next_row else 0)
-        row = np.uint64(row if known else rows + np.int64(places[k]))
-        distances[k], pool_rows[k], opened[k] = near.distance[k], row, np.uint64(known)
-        if known:
-            seen[row >> WORD_BITS] |= ONE << (row & LAST_BIT)
-
-
-@compiled
-def follow_links(model, state, number):
-    """Append to the pool the rows linked from its nearest rows that have not been followed yet, without rows already
-    seen and without recent ones, which the memory holds. Returns the end of the pool."""
-    desk, links, rows = (
-        desk_of(model),
-        room_of(model).links,
-        np.uint64(room_of(model).links.shape[0]),
-    )
-    opened, chosen, seen, followed = desk.pool.open, desk.pool.row, desk.seen, desk.followed
-    next_row, recent = np.uint64(state.archived) % rows, np.uint64(recent_places(model))
-    end, n = np.uint64(number), np.uint64(0)
-    for k in range(number):
-        if opened[k] != 0 and n < FOLLOWED:
-            opened[k] = 0
-            followed[n] = chosen[k]
-            n += ONE
-    for k in range(n):
-        own = links[followed[k]]
-        for m in range(LINKS):
-            row = np.uint64(own[m])
-            word, bit = seen[row >> WORD_BITS], ONE << (row & LAST_BIT)
-            seen[row >> WORD_BITS] = word | bit
-            chosen[end] = row
-            age = next_row - row + (rows if row >= next_row else NONE)
-            end += ONE if age > recent and word & bit == NONE else NONE
-    return np.int64(end)
-
-
-@compiled
-def keep_nearest(model, number, end):
-    """Keep the K nearest of the pool, by distance; new rows begin at `number`. Returns how many stay."""
-    pool, ordered, ranks = desk_of(model).pool, desk_of(model).ordered, desk_of(model).ranks
-    distances, rows, opened = as_i64(pool.distance), pool.row, pool.open
-    bound = distances[NEIGHBOURS - 1] if number == NEIGHBOURS else NO_BOUND
-    n = number
-    for i in range(number, end):
-        distance = distances[i]
-        distances[n], rows[n], opened[n] = distance, rows[i], ONE
-        n += np.int64(distance < bound)
-    if n == number:
-        return n
-    rank(distances, n, ranks)
-    in_order, ordered_rows, ordered_opened = as_i64(ordered.distance), ordered.row, ordered.open
-    for i in range(n):
-        k = ranks[i]
-        in_order[k], ordered_rows[k], ordered_opened[k] = distances[i], rows[i], opened[i]
-    n = min(n, NEIGHBOURS)
-    for k in range(ROUNDED_NEIGHBOURS):
-        distances[k] = in_order[k]
-    for k in range(ROUNDED_NEIGHBOURS):
-        rows[k] = ordered_rows[k]
-    for k in range(ROUNDED_NEIGHBOURS):
-        opened[k] = ordered_opened[k]
+        number = follow_links(model, state, n)
+        compare_rows(model, state, compared, number, desk.scaled, weights)
+        for i in range(number):
+            n = insert(far, n, compared.distance[i], compared.place[i], ONE)
+    look_up_targets(model, n)
     return n
 
 
 @compiled
-def look_up_targets(model, number):
-    """Write the far rows: the rows of the pool, with their targets and weights."""
-    pool, far, memory, facts = (
-        desk_of(model).pool,
-        desk_of(model).far,
-        memory_of(model),
-        room_of(model).archived,
-    )
-    rows, targets, weights, distances = pool.row, far.target, far.weight, far.distance
-    all_rows = np.uint64(facts.target.shape[0])
-    for k in range(number, NEIGHBOURS):
-        rows[k] = all_rows
-    for k in range(number):
-        row, distances[k] = rows[k], pool.distance[k]
-        if row < all_rows:
-            targets[k], weights[k] = facts.target[row], facts.weight[row]
-        else:
-            targets[k], weights[k] = memory.target[row - all_rows], memory.weight[row - all_rows]
+def begin_in_memory(model, state, n):
+    """Begin with the nearest rows of the memory."""
+    desk, arrivals, rows = desk_of(model), memory_of(model).arrival, room_of(model).archive.shape[0]
+    near, far, seen = desk.near, desk.far, desk.seen
+    for i in range(seen.shape[0]):
+        seen[i] = NONE
+    for k in range(n):
+        place = near.place[k]
+        age = state.rounds - np.int64(arrivals[place])
+        far.distance[k], far.place[k], far.open[k] = near.distance[k], rows + place, CLOSED
+        if age <= min(state.archived, rows):
+            row = np.uint64((state.archived - age) % rows)
+            far.place[k], far.open[k] = row, ONE
+            seen[row >> WORD_BITS] |= ONE << (row & LAST_BIT)
 
 
 @compiled
-def archive_row(model, state, target, weight):
-    """Store the row in the archive, with links to the nearest of its far rows and from them."""
-    room, desk = room_of(model), desk_of(model)
-    archive, links, scaled, pool_rows = room.archive, room.links, desk.scaled, desk.pool.row
-    row = state.archived % archive.shape[0]
+def follow_links(model, state, n):
+    """Write the rows linked from the nearest rows that have not been followed yet, without rows already seen and without
+    recent ones, which the memory holds. Returns how many there are."""
+    desk, links, rows = desk_of(model), room_of(model).links, room_of(model).links.shape[0]
+    far, found, seen = desk.far, desk.compared.place, desk.seen
+    next_row, recent = state.archived % rows, recent_places(model)
+    followed, end = 0, np.uint64(0)
+    for k in range(n):
+        if far.open[k] != CLOSED and followed < FOLLOWED:
+            far.open[k] = CLOSED
+            followed += 1
+            own = links[far.place[k]]
+            for m in range(LINKS):
+                row = np.uint64(own[m])
+                word, bit = seen[row >> WORD_BITS], ONE << (row & LAST_BIT)
+                seen[row >> WORD_BITS] = word | bit
+                age = next_row - own[m] + (rows if own[m] >= next_row else 0)
+                found[end] = row
+                end += ONE if age > recent and word & bit == NONE else NONE
+    return np.int64(end)
+
+
+@compiled(fastmath=REORDERED)
+def compare_rows(model, state, compared, n, x, weights):
+    """The distances of the first n rows of these."""
+    archive, distances, rows = room_of(model).archive, compared.distance, compared.place
+    for i in range(n):
+        row, total = archive[rows[i]], 0.0
+        for f in range(state.features):
+            apart = row[f] - x[f]
+            total += weights[f] * apart * apart
+        distances[i] = total
+
+
+@compiled
+def look_up_targets(model, n):
+    """Write the targets and weights of the n far rows."""
+    far, memory, facts = desk_of(model).far, memory_of(model), room_of(model).archived
+    rows = np.uint64(facts.target.shape[0])
+    for k in range(n):
+        row = far.place[k]
+        if row < rows:
+            far.target[k], far.weight[k] = facts.target[row], facts.weight[row]
+        else:
+            far.target[k], far.weight[k] = memory.target[row - rows], memory.weight[row - rows]
+
+
+@compiled
+def archive_row(model, state, far, n, scaled, target, weight):
+    """Store the row, with links to the nearest of its n far rows and from them."""
+    room = room_of(model)
+    links, row = room.links, state.archived % room.archive.shape[0]
     for f in range(state.features):
-        archive[row, f] = scaled[1 + f]
+        room.archive[row, f] = scaled[f]
     room.archived.target[row] = target
     room.archived.weight[row] = max(weight, LEAST_VOTE_WEIGHT)
     for m in range(LINKS):
         links[row, m] = row
-    for k in range(LINKED):
-        other = pool_rows[k]
-        if other < archive.shape[0]:
+    for k in range(min(n, LINKED)):
+        other = far.place[k]
+        if other < np.uint64(links.shape[0]):
             links[row, k] = other
             links[other, LINKED + row % LINKED] = row
     state.archived += 1

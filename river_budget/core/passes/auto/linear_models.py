@@ -4,7 +4,7 @@ J. Duchi, E. Hazan, Y. Singer. Adaptive subgradient methods for online learning 
 2011. (Here the sums of squares decay.)
 
     spec     here
-    x+       desk.scaled: 1, and then the scaled features
+    x+       desk.wide: 1, and then the scaled features
     L_u, G   room.linear_weights, room.linear_sums: per rate, the weights of every column, and sums of squared
              gradients, the mean over columns
     w        room.least_squares, which begins at 1/C for x+ = 1; its covariance  room.covariance
@@ -18,38 +18,37 @@ import math
 import numpy as np
 
 from ...compiling.jit import compiled
-from ...simd.table_sums import all_dots, dots
+from ...examples.call import row_of
 from ...simd.vector_ops import LANES, combine, dot
-from .tables import columns_of, desk_of, room_of, whole_row
+from .tables import columns_of, desk_of, room_of
 
-QUICK_RATE, SLOW_RATE = 0.3, 0.05
-N_RATES = np.int64(2)
-FIRST_ROW, ROW_BY_ROW = np.int64(0), np.int64(1)  # of tables with one row per column
+RATES = (0.3, 0.05)
+N_RATES = np.int64(len(RATES))
 LINEAR_FORGETTING = 0.9995  # of sums of squared gradients
 SQUARES_FORGETTING = 0.9995  # of past rows in least squares
 GRADIENT_FLOOR = 1e-10  # added under the root, for features that were 0 so far
 
 
 @compiled
-def linear_scores(model, state, rate, scores):
+def linear_scores(model, rate, row, scores):
     """L_u x+"""
-    row = desk_of(model).scaled[: whole_row(state)]
-    all_dots(row, room_of(model).linear_weights, rate, N_RATES, scores)
+    weights = room_of(model).linear_weights
+    for c in range(scores.shape[0]):
+        scores[c] = dot(row, row_of(weights, N_RATES * c + rate), row.shape[0])
 
 
 @compiled
-def learn_linear(model, state, rate, step, errors):
+def learn_linear(model, rate, step, row, errors):
     """An AdaGrad step along errors[c] x+, the negative gradient. All columns have the same step lengths."""
-    desk, room, n = desk_of(model), room_of(model), whole_row(state)
-    row, steps, weights = desk.scaled, desk.steps, room.linear_weights
-    squares, columns = room.linear_sums[rate], columns_of(model)
+    room, n, steps = room_of(model), row.shape[0], desk_of(model).steps
+    squares, columns = row_of(room.linear_sums, rate), columns_of(model)
     square = mean_square(errors, columns)
     for i in range(n):
         squares[i] = LINEAR_FORGETTING * squares[i] + square * (row[i] * row[i])
     for i in range(n):
         steps[i] = step * row[i] / math.sqrt(squares[i] + GRADIENT_FLOOR)
     for c in range(columns):
-        combine(weights[N_RATES * c + rate], 1.0, errors[c], steps, n)
+        combine(row_of(room.linear_weights, N_RATES * c + rate), 1.0, errors[c], steps, n)
 
 
 @compiled
@@ -65,54 +64,46 @@ def mean_square(errors, n):
 
 
 @compiled
-def least_squares_scores(model, state, scores):
+def squared_row(state, row):
+    """The part of x+ for least squares, in whole vectors; the weights of numbers beyond it are 0."""
+    return row[: (state.second_order + LANES) // LANES * LANES]
+
+
+@compiled
+def least_squares_scores(model, row, scores):
     """w x+"""
-    row = desk_of(model).scaled[: squared_row(state)]
-    all_dots(row, room_of(model).least_squares, FIRST_ROW, ROW_BY_ROW, scores)
+    weights = room_of(model).least_squares
+    for c in range(scores.shape[0]):
+        scores[c] = dot(row, row_of(weights, c), row.shape[0])
 
 
 @compiled
-def squared_row(state):
-    """The length of the row for least squares: its part of x+, rounded up; the weights of numbers beyond it are 0."""
-    return (state.second_order + LANES) // LANES * LANES
-
-
-@compiled
-def compute_gain(model, state, w):
-    """Write desk.gain = P x, the direction of the weights' step. Returns the step's factor, for a row with weight w."""
-    n, desk = squared_row(state), desk_of(model)
-    row, gain = desk.scaled[:n], desk.gain[:n]
-    dots(row, room_of(model).covariance, FIRST_ROW, ROW_BY_ROW, gain)
-    return w / (SQUARES_FORGETTING + w * dot(gain, row, n))
-
-
-@compiled
-def learn_least_squares(model, state, column, error):
-    """Add error times gain to the weights of a column; `error` includes the factor from `compute_gain`."""
-    weights = room_of(model).least_squares[column]
-    combine(weights, 1.0, error, desk_of(model).gain, squared_row(state))
-
-
-@compiled
-def shrink_covariance(model, state, factor):
-    """P <- P - factor (P x)(P x)', divided by SQUARES_FORGETTING while the trace stays below its initial value.
-    Overwrites the gain.
+def learn_least_squares(model, state, row, errors, w):
+    """With the gain q = P x and the factor k = w / (forgetting + w x'q), w_c += k errors[c] q;  P <- P - k q q', divided
+    by the forgetting while the trace stays below its initial value.
 
     Entries of features that have never varied stay initial. Both halves of P get the same bits, so it stays symmetric.
     """
-    desk, covariance = desk_of(model), room_of(model).covariance
-    n, gain, orientations = state.second_order + 1, desk.gain, desk.new_moments.orientation
-    trace, number = 0.0, 0
+    room, desk, n, rounded = room_of(model), desk_of(model), state.second_order + 1, row.shape[0]
+    covariance, weights, gain = room.covariance, room.least_squares, desk.gain
+    orientations, trace, number = desk.new_moments.orientation, 0.0, 0
+    for i in range(n):
+        gain[i] = dot(row, row_of(covariance, i), rounded)
+    for i in range(n, rounded):
+        gain[i] = 0.0
+    factor = w / (SQUARES_FORGETTING + w * dot(gain, row, rounded))
+    for c in range(columns_of(model)):
+        combine(row_of(weights, c), 1.0, factor * errors[c], gain, rounded)
     for i in range(n):
         if i == 0 or orientations[i - 1] != 0.0:
             trace += covariance[i, i] - factor * (gain[i] * gain[i])
             number += 1
-    grows = 1.0 / SQUARES_FORGETTING if trace / SQUARES_FORGETTING < number else 1.0
-    root = math.sqrt(factor * grows)
-    for i in range(squared_row(state)):
+    growth = 1.0 / SQUARES_FORGETTING if trace / SQUARES_FORGETTING < number else 1.0
+    root = math.sqrt(factor * growth)
+    for i in range(rounded):
         gain[i] *= root
     for i in range(n):
-        combine(covariance[i], grows, -gain[i], gain, squared_row(state))
+        combine(row_of(covariance, i), growth, -gain[i], gain, rounded)
     for i in range(1, n):
         if orientations[i - 1] == 0.0:
             covariance[i, i] = 1.0

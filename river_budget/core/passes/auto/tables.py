@@ -1,18 +1,27 @@
 """The tables of AutoKernel by name: their shapes, and how compiled code reads them.
 
-There is no paper about this learner; the symbols of its specification are, in these files:
+There is no paper about this learner. Its symbols, and what they are in these files:
 
-    spec     here
-    W1, W2   the first places of the memory are of recent rows, the others of rows that were hard
-    s_if     model.vectors[f, i], scaled; alpha_qi,c  model.coefficients[3 (c - first) + q, i]
-    y_i      memory.target[i]; whether it was hard, its weight, its arrival, its squared error beside it
-    t        state.rounds: rows learned, which is also the version of the model
-    m        exp(state.log_distance)
-    v        state.residual: the temperature of the linear model of least squares
-    my, sy   state.average, the root of state.variance: of the targets, in regression
-    C        classes; C' = columns: one for two classes, whose other scores are its negatives
+    x      room.moments are means, variances and signs; desk.scaled is x in standard deviations, clipped to 4, and
+           desk.wide is 1 and then the same, clipped to 40
+    d      the number of features that have ever varied: before that a feature is 0 in all scaled rows
+    a_f    room.metric.weight, the weight of a feature in distances; their sum is d
+    D_i    model.row: sum_f a_f (x_f - s_if)^2, the distance of the row from stored row i, model.vectors[f, i]
+    K, N   NEIGHBOURS; the nearest of the memory are desk.near, those of memory and archive desk.far, by distance
+    pi_i   near.share, far.share: of a neighbour in the vote
+    alpha  model.coefficients[c, i]: of stored row i in the kernel
+    C, C'  classes; columns of weights: one for two classes, whose other scores are its negatives
+    p, l   desk.shares, desk.logs: a row per expert, of what it says; f  desk.scores in regression
+    e      desk.errors: what each expert lacks
+    w_k    room.mixer.weight; A  room.mixer.curvature; g  desk.solver.slope
+    P      desk.mixture.share, of the mixture of all experts
+    t      state.rounds: rows learned, which is also the version of the model
+    v      state.residual: the temperature of the linear model of least squares
+    my, sy state.average, the root of state.variance: of the targets, in regression
+    r_i^2  memory.squared_error: of the mixture when row i came
 
-A feature is used from the time it first varies: before that it is 0 in all scaled rows.
+The experts are the rows of one table, in this order. An expert that is absent (least squares of many features, or
+one that `river-budget auto --without` switches off) has room.mixer.start 0: then the mixer leaves it out.
 
 Everything that a model has learned is in the room, at the end of its block: `room_of(model).mixer.weight[k]`. Results
 for the present row are on the desk, at the end of the scratch space: `desk_of(model).logs[k, c]`. The room begins with
@@ -51,10 +60,11 @@ from ...compiling.model_type import MODEL, Rows, Tables, rows_at, rows_type, vie
 from ...compiling.named_rows import NamedTables, named_rows
 from ...simd.vector_ops import LANES
 
-# archived: rows that the archive has received. slots: places for names in a model of words (words.py), else 0; held: how many of them are taken.
+# recent_place, hard_place: where the memory writes next; archived: rows that the archive has received. slots: places for
+# names in a model of words (words.py), else 0; held: how many of them are taken.
 _COUNTS = "rounds features second_order recent_place hard_place archived slots held"
 _NUMBERS = (
-    "log_distance residual average variance fast last squared_error absolute_error "
+    "residual average variance last squared_error absolute_error "
     "lowest highest stretch latest_error length"
 )
 STATE = np.dtype(
@@ -64,35 +74,29 @@ STATE = np.dtype(
     )
 )
 # What the latest prediction has found beside the tables of the desk, in model.note: the version of the model, plus one
-# as 0 is none; the number of neighbours; in regression the prediction, its spread, and its place in units of sy; in
-# classification the place among the knots of the calibration, the most probable class, its corrected probability.
-_FOUND = "version neighbours forecast spread level place top corrected"
+# as 0 is none; the numbers of near and far neighbours; in regression the prediction, its spread, and its place in units of
+# sy; in classification the place among the knots of the calibration, the most probable class, its corrected probability.
+_FOUND = "version near far forecast spread level place top corrected"
 FOUND = np.dtype((np.record, [(name, "f8") for name in _FOUND.split()]))
 state_at, _found_at = carver(STATE, 0), carver(FOUND, 0)
 u64 = carver(np.uint64)
 
-# The last one is the vote of far rows; the linear model of least squares is not there for many features
-N_EXPERTS = 12
-# the first of the experts of a kind, in classification and in regression
-BIN_EXPERTS, VOTE_EXPERTS, KERNEL_EXPERTS, SQUARES_EXPERT = np.array((3, 5, 7, 10))
-EXPERT_COLUMNS = 16  # of tables with a column per expert
+EXPERTS = 8
+# OWN has no features: the prior, or the last target. QUICK and SLOW are linear models of two rates, side by side.
+OWN, QUICK, SLOW, SQUARES, BINS, NEAR, KERNEL, FAR = np.arange(EXPERTS)
 MOST_SQUARED = 64  # features of the model of least squares: its cost is quadratic
-KERNEL_WIDTHS = 3
-BIN_TABLES, CELLS_PER_TABLE = 120, 128  # of random binning, per expert
-BIN_DEPTHS = (5, 2)  # its experts: the largest number of features that a table looks at
-BIN_SLOTS = BIN_TABLES * sum(BIN_DEPTHS)
-OUTERMOST = 3.0  # standard deviations: bins lie between minus this and this
+BIN_TABLES, CELLS_PER_TABLE = 120, 128  # of random binning
+BIN_DEPTH = 5  # the largest number of features that a table looks at
+BIN_SLOTS = BIN_TABLES * BIN_DEPTH
 NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
 ARCHIVED_TIMES = 12  # the budget: rows of the archive
 LINKED = 8  # rows to which a row of the archive leads, and as many that lead to it
 LINKS, FOLLOWED = 2 * LINKED, 4  # rows whose links a step of the search follows
-POOL = ROUNDED_NEIGHBOURS + LINKS * FOLLOWED + LANES  # rows that such a step compares
 CALIBRATION_KNOTS = 11
 # Of errors in regression the quantiles that are learned, and where those of a normal distribution lie
 LEVELS = np.array((0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995))
 NORMAL_QUANTILES = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 
-WORD_EXPERTS = 5  # of a model of words
 BUCKET = 8  # slots of names with the same first bits
 WORD_SUMS = 2  # of a name, behind its weights and before its counts
 
@@ -112,9 +116,10 @@ ROOM_TABLES: dict[str, Any] = {
     "metric": ({"weight": f64, "log": f64, "square": f64}, lambda s: (3, s.width)),
     "keys": (u64, lambda s: (1, s.width)),  # from which the random numbers of a feature follow
     "prior": (f64, lambda s: (1, s.classes)),
+    # the weight that an expert begins with and leaks to, 0 of one that is absent; its present weight and loss
     "mixer": (
-        {"weight": f64, "loss": f64, "curvature": f64_matrix},
-        lambda s: (2 + EXPERT_COLUMNS, EXPERT_COLUMNS),
+        {"start": f64, "weight": f64, "loss": f64, "curvature": f64_matrix},
+        lambda s: (3 + EXPERTS, EXPERTS),
     ),
     "calibration": ({"mass": f64, "excess": f64}, lambda s: (2, 16)),
     "linear_weights": (f64_matrix, lambda s: (2 * s.columns, whole(s.width + 1))),  # two rates
@@ -126,7 +131,7 @@ ROOM_TABLES: dict[str, Any] = {
         lambda s: (5, BIN_SLOTS),
     ),
     # a weight per column, and a sum of squares or of visits
-    "bins": (f64_matrix, lambda s: (len(BIN_DEPTHS) * BIN_TABLES * CELLS_PER_TABLE, s.columns + 1)),
+    "bins": (f64_matrix, lambda s: (BIN_TABLES * CELLS_PER_TABLE, s.columns + 1)),
     "quantiles": (f64, lambda s: (1, len(LEVELS))),  # of errors in units of their spread
     "unseen": (f64, lambda s: (1, s.classes)),  # 1 for a class of which no example was learned
     # four bytes a number, as these two are large: a search waits until its rows are in the cache
@@ -143,38 +148,28 @@ ROOM_TABLES: dict[str, Any] = {
 }
 OF_WORDS = ("word_index", "words", "word_totals")
 OF_ROWS = ("slots", "bins")  # no model of words has them
-_POOL = {"distance": f64, "row": u64, "open": u64}
+_NEIGHBOURS = {"distance": f64, "place": u64, "open": u64, "share": f64}
+_NEIGHBOURS |= {"target": f64, "weight": f64}
 DESK_TABLES: dict[str, Any] = {
     "raw": (f64, lambda s: (1, s.width)),
-    # 1, and then the features. (Slots that look at no feature yet look at the first.)
-    "scaled": (f64, lambda s: (1, whole(max(s.width, 1) + 1))),
-    "clipped": (f64, lambda s: (1, whole(max(s.width, 1) + 1))),  # to OUTERMOST
+    # (slots of bins that look at no feature yet look at the first)
+    "scaled": (f64, lambda s: (1, whole(max(s.width, 1)))),
+    "wide": (f64, lambda s: (1, whole(s.width + 1))),
     "new_moments": (_MOMENTS, lambda s: (3, s.width)),
-    # a row per expert: scores, or what it adds to the mean; what it lacks; the shares of classes, their logarithms
-    "scores": (f64_matrix, lambda s: (EXPERT_COLUMNS, s.columns)),
-    "errors": (f64_matrix, lambda s: (EXPERT_COLUMNS, s.columns)),
-    "shares": (f64_matrix, lambda s: (EXPERT_COLUMNS, s.classes)),
-    "logs": (f64_matrix, lambda s: (EXPERT_COLUMNS, s.classes)),
-    "levels": (f64, lambda s: (1, EXPERT_COLUMNS)),  # in regression: opinions in units of sy
+    "scores": (f64_matrix, lambda s: (EXPERTS, s.columns)),
+    "squares": (f64, lambda s: (1, s.columns)),  # scores of least squares, before their temperature
+    "errors": (f64_matrix, lambda s: (EXPERTS, s.columns)),
+    "shares": (f64_matrix, lambda s: (EXPERTS, s.classes)),
+    "logs": (f64_matrix, lambda s: (EXPERTS, s.classes)),
+    "levels": (f64, lambda s: (1, EXPERTS)),  # in regression: opinions in units of sy
     "mixture": ({"share": f64, "score": f64, "margin": f64}, lambda s: (3, s.classes)),
-    "hits": ({"cell": f64, "seen": f64, "step": f64}, lambda s: (3, len(BIN_DEPTHS) * BIN_TABLES)),
-    "far": (
-        dict.fromkeys(("distance", "share", "target", "weight"), f64),
-        lambda s: (4, ROUNDED_NEIGHBOURS),
-    ),
-    "pool": (_POOL, lambda s: (3, POOL)),
-    "ordered": (_POOL, lambda s: (3, POOL)),
-    "ranks": (u64, lambda s: (1, POOL)),
-    "followed": (u64, lambda s: (1, whole(FOLLOWED))),
+    "hits": ({"cell": f64, "seen": f64, "step": f64}, lambda s: (3, BIN_TABLES)),
+    # place: of the memory, or in far a row of the archive, or behind them; open: its links were not followed yet
+    "near": (_NEIGHBOURS, lambda s: (6, ROUNDED_NEIGHBOURS)),
+    "far": (_NEIGHBOURS, lambda s: (6, ROUNDED_NEIGHBOURS)),
+    "compared": ({"distance": f64, "place": u64}, lambda s: (2, LINKS * FOLLOWED)),
     "seen": (u64, lambda s: (1, whole(-(-s.archived // 64)))),
-    "near": (
-        {"place": u64, "distance": f64, "share": f64, "weight": f64},
-        lambda s: (4, ROUNDED_NEIGHBOURS),
-    ),
-    "solver": (
-        {"slope": f64, "curve": f64, "answer": f64, "triangle": f64_matrix},
-        lambda s: (3 + EXPERT_COLUMNS, EXPERT_COLUMNS),
-    ),
+    "solver": ({"slope": f64, "triangle": f64_matrix}, lambda s: (1 + EXPERTS, EXPERTS)),
     "gain": (f64, lambda s: (1, s.squared)),
     "steps": (f64, lambda s: (1, whole(s.width + 1))),  # of linear models
     "slope": (f64, lambda s: (1, whole(s.width))),  # of the metric
@@ -263,10 +258,13 @@ def found_of(model: Any) -> Any:
 
 def _tables_type(name: str, tables: dict[str, Any]) -> Any:
     """The type of the room or of the desk, for which compiled code is told how to find the tables."""
-    parts = {
-        table: rows_type(f"{name}.{table}", kind) if isinstance(kind, dict) else kind.kind
-        for table, (kind, _) in tables.items()
-    }
+    parts, made = {}, {}
+    for table, (kind, _) in tables.items():
+        if isinstance(kind, dict):  # tables with the same rows have the same type
+            made[id(kind)] = made.get(id(kind)) or rows_type(f"{name}.{table}", kind)
+            parts[table] = made[id(kind)]
+        else:
+            parts[table] = kind.kind
     found = Tables(name, parts)
 
     def give(table: str) -> None:
@@ -329,16 +327,7 @@ def _found_of(context, builder, signature, args):
     return carve(context, builder, _found_at.kind, address, ())
 
 
-# Lengths
-
-
-@compiled
-def whole_row(state):
-    """The length of x+, padded with zeros."""
-    return (state.features + LANES) // LANES * LANES
-
-
 @compiled
 def columns_of(model):
-    """C': how many columns of coefficients there are for each width, and of weights for each feature."""
+    """C': how many columns of weights there are."""
     return room_of(model).least_squares.shape[0]

@@ -10,18 +10,19 @@ import numpy as np
 
 from ....compiling.jit import compiled
 from ....examples.call import row_of, scores_of, unpack_rows, words_of
-from ..classify import (
-    HEAVIEST_EXAMPLE,
+from ..calibration import calibrate, learn_calibration
+from ..experts import HEAVIEST_EXAMPLE
+from ..log_loss import (
     class_of,
     learn_mixture,
     learn_prior,
+    link,
     mix,
-    predict_prior,
     write_errors,
+    write_prior,
     write_scores,
 )
-from ..mixer import learn_calibration, link
-from ..tables import columns_of, desk_of, state_at
+from ..tables import OWN, columns_of, desk_of, state_at
 from .learners import (
     FEW_COUNTS,
     RATE,
@@ -42,7 +43,7 @@ LEAST_CURVE = 1e-3
 
 @compiled(called_from_python=True)
 def learn(call):
-    """As `classify.learn`; it stops, too, before a row for which the table is too full."""
+    """As `log_loss.learn`; it stops, too, before a row for which the table is too full."""
     model, stream, n = unpack_rows(call)
     state = state_at(model.state)
     for t in range(n):
@@ -61,7 +62,7 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def decide(call):
-    """As `classify.decide`."""
+    """As `log_loss.decide`."""
     model, stream, n = unpack_rows(call)
     state = state_at(model.state)
     if state.slots == 0:  # another thread changes the model to words
@@ -85,14 +86,15 @@ def predict_classes(model, state, words):
     predict_counts(model, state, words)
     for k in range(LINEAR, FEW_COUNTS + 1):
         link(row_of(scores, k), row_of(shares, k))
-    predict_prior(model)
-    mix(model, state)
+    write_prior(model, row_of(shares, OWN))
+    mix(model)
+    calibrate(model)
 
 
 @compiled
 def learn_class(model, state, words, y, w):
     """LEARN, after `predict_classes` of the same row."""
-    write_errors(model, state, y, w)
+    write_errors(model, y, w)
     learn_mixture(model, state, y, w)
     learn_calibration(model, y, w)
     take_slots(model, state, words)

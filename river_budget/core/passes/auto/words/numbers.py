@@ -1,6 +1,6 @@
 """AutoKernel's regressor on words: experts that need no dense rows, under the same mixer.
 
-The experts are the late mean, the last target, and
+The experts are the last target, and
 
     linear     of learners.py, on x / |x|, with errors in units of sy
     confident  on x / m, where m is the usual |x|, the root of state.length; v and g are those of the weight of the row
@@ -19,8 +19,9 @@ import numpy as np
 from ....block.limits import within
 from ....compiling.jit import compiled
 from ....examples.call import row_of, scores_of, unpack_rows, words_of
-from ..classify import HEAVIEST_EXAMPLE
-from ..regress import (
+from ..experts import HEAVIEST_EXAMPLE
+from ..scaling import LARGEST_VALUE
+from ..squared_loss import (
     LARGEST_RATIO,
     has_scale,
     largest_error,
@@ -28,12 +29,10 @@ from ..regress import (
     learn_spread,
     learn_targets,
     mix,
-    predict_targets,
     usual_size,
     write_errors,
 )
-from ..scaling import LARGEST_VALUE
-from ..tables import WORD_SUMS, desk_of, found_of, room_of, state_at
+from ..tables import OWN, WORD_SUMS, desk_of, found_of, room_of, state_at
 from .learners import (
     BOUNDED,
     LARGEST_COUNT,
@@ -47,14 +46,14 @@ from .learners import (
 )
 from .names import NO_SLOT, REFUSED, fading_of, is_full, read_words, take_slots, words_in
 
-LINEAR, CONFIDENT, MEANS = np.int64(2), np.int64(3), np.int64(4)  # experts
+LINEAR, CONFIDENT, MEANS = np.int64(1), np.int64(2), np.int64(3)  # experts, behind the last target
 TARGETS, DEVIATIONS = np.int64(0), np.int64(1)  # columns of counts
 LENGTH_RATE = 0.01
 
 
 @compiled(called_from_python=True)
 def learn(call):
-    """As `regress.learn`; it stops, too, before a row for which the table is too full."""
+    """As `squared_loss.learn`; it stops, too, before a row for which the table is too full."""
     model, stream, n = unpack_rows(call)
     state = state_at(model.state)
     for t in range(n):
@@ -73,7 +72,7 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def decide(call):
-    """As `regress.decide`."""
+    """As `squared_loss.decide`."""
     model, stream, n = unpack_rows(call)
     state = state_at(model.state)
     if state.slots == 0:  # another thread changes the model to words
@@ -101,7 +100,7 @@ def predict_numbers(model, state, words):
     """All experts, their mixture, and its spread."""
     scores, square = desk_of(model).scores, squared_length(words)
     inverse = usual_inverse(state, square)
-    predict_targets(model, state)
+    scores[OWN, 0] = state.last - state.average
     predict_linear(model, words, np.int64(0), inverse_root(square), row_of(scores, LINEAR))
     predict_linear(model, words, np.int64(1), inverse, row_of(scores, CONFIDENT))
     scores[MEANS, 0] = mean_of_words(model, state, words)
@@ -114,7 +113,7 @@ def learn_number(model, state, words, y, w):
     """LEARN, after `predict_numbers` of the same row."""
     found, square = found_of(model), squared_length(words)
     if state.rounds == 0:  # a first target is no error
-        state.average = state.fast = state.last = state.lowest = state.highest = y
+        state.average = state.last = state.lowest = state.highest = y
         found.forecast = y
     error, bound = y - found.forecast, largest_error(state)
     write_errors(model, state, y, bound)
