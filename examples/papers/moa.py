@@ -33,6 +33,7 @@ from river_budget.experiments.auto.auto_streams import (
     Examples,
     examples_of,
 )
+from river_budget.experiments.common.scores import UNSCORED_ROWS
 from river_budget.progress import Progress
 
 from .records.outcomes import Outcomes
@@ -216,8 +217,8 @@ def errors_at(
     if not regression:
         wrong = np.cumsum([guess != y for guess, y in pairs])
         return [float(wrong[n - 1] / n) for n in at]
-    scored = np.array(pairs[auto.UNSCORED_EXAMPLES :], float)
-    parts = [scored[: n - auto.UNSCORED_EXAMPLES].T for n in at]
+    scored = np.array(pairs[UNSCORED_ROWS:], float)
+    parts = [scored[: n - UNSCORED_ROWS].T for n in at]
     return [float(np.mean((guess - y) ** 2) / np.var(y)) for guess, y in parts]
 
 

@@ -11,6 +11,7 @@ import pytest
 from river_budget.experiments import command
 from river_budget.experiments.auto import auto
 from river_budget.experiments.auto.auto_streams import STREAMS, examples_of
+from river_budget.experiments.common import scores
 
 QUICK = ["phishing", "trump"]
 
@@ -60,12 +61,24 @@ def test_streams_are_those_of_their_seed(name):
 
 
 def test_predictions_and_calibration_are_judged_as_they_should_be():
-    stream = [({}, True), ({}, False), ({}, True), ({}, True)]
-    shares = [{False: 0.25, True: 0.75}] * 4
-    error, loss, off = auto._classes(stream, shares)
-    assert error == 0.25
-    assert loss == pytest.approx(-(3 * math.log(0.75) + math.log(0.25)) / 4)
-    assert off == pytest.approx(0.0)
+    score = scores.LabelScore()
+    for y in (True, False, True, True):
+        score.add({False: 0.25, True: 0.75}, y)
+    assert score.error == 0.25
+    assert score.log_loss == pytest.approx(-(3 * math.log(0.75) + math.log(0.25)) / 4)
+    assert score.off == pytest.approx(0.0)
+    score.add({True: 1.0}, False)
+    assert score.off == pytest.approx(0.2)
+    score.add({}, False)
+    assert score.wrong == 3
+
+
+def test_numbers_are_judged_as_they_should_be():
+    score = scores.NumberScore(unscored=1)
+    for guess, y in ((9.0, 0.0), (1.0, 2.0), (2.0, 4.0), (6.0, 6.0)):
+        score.add(guess, y)
+    assert score.unexplained == pytest.approx((1.0 + 4.0) / 8.0)
+    assert score.error == pytest.approx(1.0)
 
 
 def test_the_command_prints_what_was_measured(capsys):

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import itertools
-import multiprocessing
 import re
-import signal
-import time
-from concurrent.futures.process import BrokenProcessPool
 from typing import ClassVar
 
 import numpy as np
@@ -19,48 +14,46 @@ from river import base, compose, multiclass, preprocessing
 import river_budget as rb
 from river_budget import progress
 from river_budget.distributed.precompile import precompile
+from river_budget.experiments.common.results import CURVE_POINTS, Result
 from river_budget.experiments.race.race import (
-    CURVE_POINTS,
     MODELS,
     PLOTTED_MODELS,
     RIVERS,
     STREAMS,
-    Result,
-    _helpers,
-    _interrupts_held_back,
     build,
     examples_of,
-    memory,
     panels,
     race,
     rows,
 )
 from river_budget.plots.panels import Panel
+from river_budget.plots.running import memory
 from river_budget.progress import Progress
 
 SOME = ["LogisticRegression", "KNN", "BSGD-merge", "RBP"]
 
 
-def outcome(results):
-    """What the predictions were."""
-    return [(r.data, r.model, r.examples, r.error, r.at, r.errors) for r in results]
-
-
 def invented(data, model, error):
-    return Result(data, model, 100, error, 12.5, 20_000, (50, 100), (0.5, error))
+    return Result(data, model, False, 100, error, 0.1, 0.1, 12.5, 20_000, (50, 100), (0.5, error))
 
 
 # the race
 
 
-def test_results_do_not_depend_on_the_number_of_processes():
-    alone, beside = (race(models=SOME, examples=200, jobs=jobs, progress=False) for jobs in (1, 2))
-    assert outcome(alone) == outcome(beside)
-    assert [(r.data, r.model) for r in alone] == list(itertools.product(STREAMS, SOME))
+def test_the_race_counts_what_a_loop_counts():
+    found = race(models=SOME, examples=200, progress=False)
+    assert [(r.data, r.model) for r in found] == list(itertools.product(STREAMS, SOME))
+    for result in found:
+        model, wrong = build(result.model, result.data, 1), []
+        for x, y in examples_of(result.data, 200, 1):
+            wrong.append(model.predict_one(x) != y)
+            model.learn_one(x, y)
+        assert (result.error, result.examples) == (np.mean(wrong), 200)
+        assert result.errors == tuple(np.mean(wrong[:n]) for n in result.at)
 
 
 def test_every_model_of_the_race_runs_on_every_stream():
-    results = race(examples=60, jobs=1, progress=False)
+    results = race(examples=60, progress=False)
     assert [(r.data, r.model) for r in results] == list(itertools.product(STREAMS, MODELS))
     for result in results:
         assert result.examples == 60
@@ -73,13 +66,13 @@ def test_every_model_of_the_race_runs_on_every_stream():
 
 
 def test_a_curve_counts_the_errors_so_far():
-    (few,) = race(["bananas"], models=["LogisticRegression"], examples=50, jobs=1, progress=False)
-    (all_,) = race(["bananas"], models=["LogisticRegression"], examples=80, jobs=1, progress=False)
+    (few,) = race(["bananas"], models=["LogisticRegression"], examples=50, progress=False)
+    (all_,) = race(["bananas"], models=["LogisticRegression"], examples=80, progress=False)
     assert all_.errors[all_.at.index(50)] == few.error
 
 
 def test_short_streams_have_short_curves():
-    (result,) = race(["drift"], models=["RBP"], examples=3, jobs=1, progress=False)
+    (result,) = race(["drift"], models=["RBP"], examples=3, progress=False)
     assert result.at == (1, 2, 3)
 
 
@@ -156,43 +149,6 @@ def test_memory_holds_at_least_what_the_model_says():
     assert model.memory_usage < memory(model) < model.memory_usage + 20_000
 
 
-# other processes
-
-
-def interrupted():
-    """What an interrupt leaves of a long task that has begun."""
-    with contextlib.suppress(KeyboardInterrupt), _helpers(1) as pool:
-        task = pool.submit(time.sleep, 300)
-        while not task.running():
-            time.sleep(0.01)
-        raise KeyboardInterrupt
-    return task
-
-
-def test_an_interrupt_ends_the_other_processes():
-    before = set(multiprocessing.active_children())
-    assert isinstance(interrupted().exception(20), BrokenProcessPool)
-    end = time.monotonic() + 20
-    while set(multiprocessing.active_children()) - before and time.monotonic() < end:
-        time.sleep(0.05)
-    assert set(multiprocessing.active_children()) <= before
-
-
-def test_without_signal_masks_nothing_is_held_back(monkeypatch, ctrl_c):
-    monkeypatch.delattr(signal, "pthread_sigmask", raising=False)  # Windows
-    with pytest.raises(KeyboardInterrupt), _interrupts_held_back():
-        signal.raise_signal(signal.SIGINT)
-
-
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no signal masks")
-def test_other_processes_leave_the_interrupt_to_their_parent():
-    with _helpers(1) as pool:
-        with _interrupts_held_back():
-            deaf_to = pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, [])
-        assert signal.SIGINT in deaf_to.result(60)
-    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
-
-
 # what is shown
 
 
@@ -215,8 +171,8 @@ def test_the_table_has_a_row_per_model_and_marks_the_best_of_each_stream():
 
 def test_the_mean_time_counts_examples_and_the_memory_is_the_largest():
     results = [
-        Result("bananas", "KNN", 300, 0.1, 10.0, 5000, (300,), (0.1,)),
-        Result("drift", "KNN", 100, 0.1, 50.0, 9000, (100,), (0.1,)),
+        Result("bananas", "KNN", False, 300, 0.1, 0.1, 0.1, 10.0, 5000),
+        Result("drift", "KNN", False, 100, 0.1, 0.1, 0.1, 50.0, 9000),
     ]
     assert rows(results)[1] == [["KNN", "*10.00", "*10.00", "20.0", "9"]]
 
@@ -365,7 +321,7 @@ def test_nothing_is_written_after_the_end():
 
 
 def test_the_race_shows_its_progress_on_the_error_stream(capsys):
-    race(["drift"], models=["RBP"], examples=20, jobs=1)
+    race(["drift"], models=["RBP"], examples=20)
     out, err = capsys.readouterr()
     assert out == ""
     assert re.fullmatch(r"race 0/1, .*\nrace 1/1, .*\n", err)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from river_budget.experiments.speed import speed, speed_cases, timing
-from river_budget.experiments.speed.speed_cases import STREAMS, missing, streams
+from river_budget.experiments.speed.speed_cases import STREAMS, missing
 from river_budget.experiments.speed.timing import Comparison, Line
 
 
@@ -77,7 +77,7 @@ def test_streams_are_made_up_where_no_file_is_at_hand(monkeypatch, tmp_path):
     monkeypatch.setenv("RIVER_BUDGET_DATA", str(tmp_path))
     monkeypatch.setenv("RIVER_DATA", str(tmp_path))
     assert missing([]) == ["a9a", "cod-rna", "mnist"]
-    for stream in streams([], 300):
+    for stream in (make(300) for make, _ in STREAMS.values()):
         assert f"d={stream.X.shape[1]}" in stream.name
         assert len(stream) == 300
         assert 0.2 < stream.y.mean() < 0.8

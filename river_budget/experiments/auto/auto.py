@@ -6,9 +6,8 @@ nearest-neighbour regression a TargetStandardScaler around; KNN stores 1000 rows
 
 from __future__ import annotations
 
-import math
+import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,16 +17,13 @@ import river_budget as rb
 
 from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Panel
-from ...plots.running import memory, predict_and_learn
-from ...progress import Progress
 from ..common.console import check_names, say_missing
+from ..common.results import COSTS, Result, costs, one_by_one, play, starred
+from ..common.scores import CALIBRATION_BINS, UNSCORED_ROWS
 from ..common.tables import Table
-from .auto_streams import GENERATED_ROWS, STREAMS, Examples, examples_of
+from .auto_streams import GENERATED_ROWS, STREAMS, examples_of
 
 STREAM_EXAMPLES = 3000
-UNSCORED_EXAMPLES = 50  # first examples of regression that do not count
-LEAST_PROBABILITY = 1e-6  # probabilities are clamped to it in logarithms
-CALIBRATION_BINS = 10  # of the expected calibration error
 KNN_ROWS = 1000  # that KNN stores
 
 
@@ -83,29 +79,11 @@ CAPTION = {
         f"front, KNN stores {KNN_ROWS} rows. Times are wall times of predict_proba_one and learn_one."
     ),
     True: (
-        f"The same for numbers, after the first {UNSCORED_EXAMPLES} examples. Linear regression and KNN stand inside a "
+        f"The same for numbers, after the first {UNSCORED_ROWS} examples. Linear regression and KNN stand inside a "
         "TargetStandardScaler. Times are wall times of predict_one and learn_one."
     ),
 }
 MODELS = list(dict.fromkeys([*CLASSIFIERS, *REGRESSORS]))
-
-
-@dataclass(frozen=True)
-class Result:
-    """The result of one model on one stream.
-
-    `error` is the share of wrong predictions, or 1 - R2 in regression; `loss` the mean log loss, or the mean absolute
-    error; `off` the expected calibration error, NaN in regression.
-    """
-
-    data: str
-    model: str
-    regression: bool
-    error: float
-    loss: float
-    off: float
-    microseconds: float
-    bytes: int
 
 
 def measure(
@@ -115,35 +93,7 @@ def measure(
     stream, regression = examples_of(data, examples, seed, generated), STREAMS[data].regression
     two = len({y for _, y in stream[:500]}) <= 2
     made = (REGRESSORS if regression else CLASSIFIERS)[model](seed, two)
-    if model == "AutoKernel":  # compile it, or load it
-        predict_and_learn(made.clone(), stream[:5], probabilities=not regression)
-    seconds, found = predict_and_learn(made, stream, probabilities=not regression)
-    outcome = (_numbers if regression else _classes)(stream, found)
-    microseconds = 1e6 * seconds / len(stream)
-    return Result(data, model, regression, *outcome, microseconds, memory(made))
-
-
-def _classes(stream: Examples, found: list[dict[Any, float]]) -> tuple[float, float, float]:
-    """(error, log loss, expected calibration error)"""
-    losses, sure, right = [], [], []
-    for (_, y), shares in zip(stream, found, strict=True):
-        label = max(shares, key=shares.__getitem__) if shares else None
-        share = min(max(shares.get(y, 0.0), LEAST_PROBABILITY), 1.0 - LEAST_PROBABILITY)
-        losses.append(-math.log(share))
-        sure.append(shares[label] if shares else 0.0)
-        right.append(label == y)
-    place = np.minimum((np.array(sure) * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)
-    gaps = np.bincount(place, np.array(right, float) - np.array(sure), CALIBRATION_BINS)
-    off = float(np.abs(gaps).sum() / len(sure))
-    return 1.0 - float(np.mean(right)), float(np.mean(losses)), off
-
-
-def _numbers(stream: Examples, found: list[float]) -> tuple[float, float, float]:
-    """(1 - R2, mean absolute error, NaN)"""
-    y = np.array([y for _, y in stream], float)[UNSCORED_EXAMPLES:]
-    guesses = np.array(found)[UNSCORED_EXAMPLES:]
-    unexplained = float(np.mean((y - guesses) ** 2) / np.var(y))
-    return unexplained, float(np.mean(np.abs(y - guesses))), math.nan
+    return play(data, model, made, stream, regression)
 
 
 def compare(
@@ -156,35 +106,24 @@ def compare(
     progress: bool = True,
 ) -> list[Result]:
     """Measure these models, or all, on these streams."""
-    tasks = [
-        (name, model)
+    tasks = {
+        f"{model} on {name}": functools.partial(measure, name, model, examples, seed, generated)
         for name in data
         for model in (REGRESSORS if STREAMS[name].regression else CLASSIFIERS)
         if models is None or model in models
-    ]
-    results = []
-    with Progress(len(tasks), "auto", enabled=progress) as bar:
-        for name, model in tasks:
-            bar.show(f"{model} on {name}")
-            results.append(measure(name, model, examples, seed, generated))
-            bar.advance(f"{model} on {name}")
-    return results
+    }
+    return one_by_one("auto", tasks, progress)
 
 
 def rows(results: Sequence[Result], regression: bool) -> Table:
     """(header, lines), a line for every stream and model. A star marks the best of a stream."""
-    chosen = [result for result in results if result.regression == regression]
-    best = {r.data: min(o.error for o in chosen if o.data == r.data) for r in chosen}
-    lines = []
-    for r in chosen:
-        star = "*" if r.error == best[r.data] else ""
-        error = f"{1.0 - r.error:.3f}" if regression else f"{100 * r.error:.2f}"
-        loss = f"{r.loss:.4g}" if regression else f"{r.loss:.3f}"
-        off = [] if regression else [f"{100 * r.off:.1f}"]
-        costs = [f"{r.microseconds:.0f}", f"{r.bytes / 1000:.0f}"]
-        lines.append([r.data, r.model, star + error, loss, *off, *costs])
+    lines, text = [], starred(results)
+    for r in results:
+        if r.regression == regression:
+            loss = [f"{r.loss:.4g}"] if regression else [f"{r.loss:.3f}", f"{100 * r.off:.1f}"]
+            lines.append([r.data, r.model, text(r), *loss, *costs([r])])
     figures = ["R2", "MAE"] if regression else ["error %", "log loss", "ECE %"]
-    return ["data", "model", *figures, "µs/example", "kB"], lines
+    return ["data", "model", *figures, *COSTS], lines
 
 
 def panels(results: Sequence[Result]) -> list[Panel]:

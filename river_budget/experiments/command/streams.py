@@ -8,7 +8,6 @@ from typing import Any
 from ..common.console import GOOD, check_drawing, check_names, draw, print_tables
 from .options import (
     add_formats,
-    add_jobs,
     add_seed,
     add_verb,
     flag,
@@ -25,7 +24,6 @@ def add_race(verbs: Any) -> None:
     option(verb, "--examples", "at most so many of each stream (default: all)", whole)
     add_seed(verb)
     option(verb, "--plot", "draw the curves of errors (default: no picture)", metavar="PNG")
-    add_jobs(verb)
     add_formats(verb)
 
 
@@ -35,8 +33,7 @@ def run_race(options: argparse.Namespace) -> int:
 
     check_names(options.data or (), list(race.STREAMS), "stream")
     check_drawing(options.plot)
-    how = {"examples": options.examples, "seed": options.seed, "jobs": options.jobs}
-    results = race.race(options.data, **how)
+    results = race.race(options.data, examples=options.examples, seed=options.seed)
     print_tables(options, (race.rows(results), race.CAPTION))
     if options.plot:
         title = "Wrong so far: River's models and the best eight of ours"

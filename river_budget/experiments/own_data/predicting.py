@@ -14,10 +14,11 @@ from typing import Any
 
 from ...saving import LARGEST_FILE, NO_LIMIT, SavedModelError, container, files, nodes, opened
 from ...saving.container import Source as Decoding
+from ..common.scores import LabelScore, NumberScore, Score
 from .columns import Columns, SparseColumns, Target
 from .finding import Plan
 from .source import Source
-from .trial import LabelScore, NumberScore, Score, with_labels
+from .trial import with_labels
 
 KEY = "own_data"
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,8 +18,9 @@ from ...model.estimators.checks import all_ours
 from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Line, Panel
 from ...plots.running import last_step, memory
-from ...progress import Progress, clock
+from ...progress import Progress
 from ..common.console import check_names
+from ..common.scores import UNSCORED_ROWS, LabelScore, NumberScore, Score
 from ..common.tables import Table
 from ..race.curve import models_for
 
@@ -28,96 +28,13 @@ USUAL = {
     False: ("AutoKernel", "LogisticRegression", "KNN", "ARF"),
     True: ("AutoKernel", "LinearRegression", "KNN", "ARF"),
 }
-UNSCORED_ROWS = 50  # first rows that do not count in regression, if there are ten times as many
 WARM_UP_ROWS = 300  # rows that a copy of a model learns beforehand, so that code is compiled
 SHOWN_EVERY = 50  # rows between two updates of the progress
 MOST_POINTS = 200  # points of a curve
-LEAST_PROBABILITY = 1e-6  # probabilities are clamped to it in logarithms
 CAPTION = (
     "River's models have a StandardScaler in front, linear regression and KNN a TargetStandardScaler around; KNN "
     "stores 1000 rows."
 )
-
-
-class LabelScore:
-    """Wrong predictions, their mean over the labels, and the log loss."""
-
-    header = ("error %", "balanced error %", "log loss")
-    label = "wrong so far"
-
-    def __init__(self) -> None:
-        self.rows = self.wrong = 0
-        self.loss = 0.0
-        self.seen: Counter[Any] = Counter()
-        self.right: Counter[Any] = Counter()
-
-    def add(self, shares: dict[Any, float], y: Any) -> None:
-        """Count a prediction."""
-        self.rows += 1
-        self.seen[y] += 1
-        if shares and max(shares, key=shares.__getitem__) == y:
-            self.right[y] += 1
-        else:
-            self.wrong += 1
-        share = min(max(shares.get(y, 0.0), LEAST_PROBABILITY), 1.0 - LEAST_PROBABILITY)
-        self.loss -= math.log(share)
-
-    @property
-    def error(self) -> float:
-        return self.wrong / self.rows if self.rows else math.nan
-
-    def cells(self) -> list[str]:
-        """The figures below the header."""
-        recalls = [self.right[y] / n for y, n in self.seen.items()]
-        balanced = 1.0 - sum(recalls) / max(len(recalls), 1)
-        loss = self.loss / max(self.rows, 1)
-        return [f"{100 * self.error:.2f}", f"{100 * balanced:.2f}", f"{loss:.3f}"]
-
-    def in_words(self) -> str:
-        """The error, in a few words."""
-        return f"{100 * self.error:.1f} %"
-
-
-class NumberScore:
-    """R2, the root of the mean squared error, and the mean absolute error."""
-
-    header = ("R2", "RMSE", "MAE")
-    label = "mean absolute error so far"
-
-    def __init__(self, unscored: int = 0) -> None:
-        self.left = unscored  # first rows that do not count, as scales are unknown there
-        self.rows = 0
-        self.absolute = self.squares = self.mean = self.spread = 0.0
-
-    def add(self, guess: float, y: float) -> None:
-        """Count a prediction."""
-        if self.left:
-            self.left -= 1
-            return
-        self.rows += 1
-        off = abs(y - guess)
-        self.absolute += off
-        self.squares += off * off if off < 1e150 else math.inf
-        before = y - self.mean
-        self.mean += before / self.rows
-        self.spread += before * (y - self.mean)
-
-    @property
-    def error(self) -> float:
-        return self.absolute / self.rows if self.rows else math.nan
-
-    def cells(self) -> list[str]:
-        """The figures below the header."""
-        r2 = 1.0 - self.squares / self.spread if self.spread else math.nan
-        root = math.sqrt(self.squares / self.rows) if self.rows else math.nan
-        return [f"{r2:.3f}", f"{root:.4g}", f"{self.error:.4g}"]
-
-    def in_words(self) -> str:
-        """The error, in a few words."""
-        return f"{self.error:.4g} off"
-
-
-Score = LabelScore | NumberScore
 
 
 class Entrant:
@@ -152,20 +69,6 @@ def with_labels(guess: Any, labels: Sequence[Any] | None) -> Any:
     return {label: guess.get(i == 1, 0.0) for i, label in enumerate(labels)}
 
 
-class RowsBar(Progress):
-    """A progress bar in rows; if there is a file, its share of bytes shows the progress."""
-
-    rows = 0
-    began = 0.0  # seconds until the first row, which compilation takes
-
-    def _state(self) -> str:
-        passed = self._elapsed - self.began
-        state = f"{self.rows:,} rows, {clock(passed)} passed"
-        if 0 < self.done < self.total:
-            state += f", {clock(passed * (self.total - self.done) / self.done)} to go"
-        return f"{state}: {self._text}" if self._text else state
-
-
 def entrants(
     first: Sequence[Any], regression: bool, names: Sequence[str] | None = None
 ) -> list[Entrant]:
@@ -175,7 +78,7 @@ def entrants(
     known = models_for([({}, y) for y in [*(labels or first[:1]), *others]])
     chosen = list(dict.fromkeys(names or USUAL[regression]))
     check_names(chosen, list(known), "model")
-    unscored = UNSCORED_ROWS if len(first) >= 10 * UNSCORED_ROWS else 0
+    unscored = UNSCORED_ROWS if len(first) >= 10 * UNSCORED_ROWS else 0  # of few rows all count
     found = []
     for name in chosen:
         score = NumberScore(unscored) if regression else LabelScore()
@@ -202,21 +105,20 @@ class Trial:
     def run(self, examples: Iterable[tuple[Any, Any]], share: Any) -> None:
         """Predict and learn each example once. Ctrl-C ends it, and the measurements so far remain."""
         stream = iter(examples)
-        with RowsBar(1000, "try") as bar:
+        with Progress(1000, "try") as bar:
             try:
                 first = list(itertools.islice(stream, WARM_UP_ROWS))
                 self._warm_up(first, bar)
-                bar.began = bar._elapsed
                 for x, y in itertools.chain(first, stream):
                     self._meet(x, y)
                     if self.rows % SHOWN_EVERY == 0:
-                        bar.rows, bar.done = self.rows, int((share() or 0.0) * bar.total)
+                        bar.done = int((share() or 0.0) * bar.total)
                         bar.show(self._in_words())
             except KeyboardInterrupt:
                 self.interrupted = True
-            bar.rows, bar.done = self.rows, bar.done if self.interrupted else bar.total
+            bar.done = bar.done if self.interrupted else bar.total
 
-    def _warm_up(self, examples: Sequence[Any], bar: RowsBar) -> None:
+    def _warm_up(self, examples: Sequence[Any], bar: Progress) -> None:
         """Compile the code of our models before measuring times."""
         for one in self.entrants:
             if list(all_ours(one.model)) and examples:
@@ -243,7 +145,8 @@ class Trial:
                 one.points = one.points[1::2]
 
     def _in_words(self) -> str:
-        return ", ".join(f"{m.name} {m.score.in_words()}" for m in self.running if m.score.rows)
+        words = (f"{m.name} {m.score.in_words()}" for m in self.running if m.score.rows)
+        return f"{self.rows:,} rows, {', '.join(words)}"
 
     def ranking(self) -> list[Entrant]:
         """The models that processed all rows, those with the fewest wrong predictions or squared errors first."""

@@ -21,11 +21,12 @@ from ..common.console import (
     say,
     visible,
 )
+from ..common.scores import UNSCORED_ROWS
 from .columns import MOST_LABELS, MOST_WORDS, Target
 from .finding import Plan, plan, preview_of
 from .predicting import Prediction, Predictions, load, save
 from .source import Source, opened
-from .trial import CAPTION, UNSCORED_ROWS, Trial, entrants
+from .trial import CAPTION, Trial, entrants
 
 
 def run_try(options: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,9 +13,9 @@ import river_budget as rb
 from ... import datasets
 from ...plots.curves import curve_panel
 from ...plots.panels import Panel
-from ...progress import Progress
 from ..auto import auto
 from ..auto.auto_streams import STREAMS, examples_of
+from ..common.results import one_by_one
 from ..common.stored import at_hand
 from ..common.tables import Table
 
@@ -87,13 +88,12 @@ def measure(
     data: str, stream: Any, models: dict[str, base.Estimator], orders: int, examples: int
 ) -> Panel:
     """Measure the panel to draw: a line for each model."""
-    lines: list[Any] = []
-    with Progress(len(models), "curve") as bar:
-        for name, model in models.items():
-            bar.show(name)
-            panel = curve_panel({name: model}, stream, orders, examples, True, data)
-            lines += panel.lines
-            bar.advance(name)
+    tasks = {
+        name: functools.partial(curve_panel, {name: model}, stream, orders, examples, True, data)
+        for name, model in models.items()
+    }
+    panels = one_by_one("curve", tasks)
+    panel, lines = panels[0], [line for one in panels for line in one.lines]
     return Panel(data, panel.x_label, panel.y_label, lines, log_y=True, percent=panel.percent)
 
 

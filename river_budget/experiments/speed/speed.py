@@ -7,6 +7,7 @@ code for this processor.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib.util
 import json
 import os
@@ -20,10 +21,10 @@ from typing import Any
 import llvmlite.binding
 import numpy as np
 
-from ...progress import Progress
+from ..common.results import one_by_one
 from ..common.tables import Table, formatted
 from .compiling import families
-from .speed_cases import STREAMS, comparisons, large_products, missing, streams
+from .speed_cases import STREAMS, comparisons, large_products, missing
 from .timing import Line
 
 CAPTION = (
@@ -33,6 +34,7 @@ CAPTION = (
     "together share what they load."
 )
 HEADER = ["what", "data", "ours", "theirs", "ratio", "spread", "against"]
+MANY_FEATURES = "many features"
 OPTIONAL_PACKAGES = ("sklearn", "pandas")
 # variables that slow an algebra library, or give it more than one thread
 SLOWING_VARIABLES = ("OPENBLAS", "GOTO", "MKL", "BLIS", "OMP", "VECLIB", "NUMEXPR", "ATLAS", "NPY_")
@@ -81,22 +83,23 @@ def measured(
     data: list[str], examples: int, repeats: int, complete: bool
 ) -> tuple[list[Line], dict[str, float]]:
     """Measure in this process: the lines of all comparisons, and the seconds of first calls."""
+    tasks: dict[str, Any] = {
+        name: functools.partial(_lines, name, examples, repeats, complete)
+        for name in data or [*STREAMS, MANY_FEATURES]
+    }
     names = estimators() if complete else []
-    lines, seconds = [], {}
-    with Progress(len(data or STREAMS) + 1 + len(names), "speed") as progress:
-        for stream in streams(data, examples):
-            progress.show(stream.name)
-            for comparison in comparisons(stream, complete):
-                lines += comparison.lines(repeats)
-            progress.advance(stream.name)
-        for comparison in large_products(complete) if not data else ():
-            lines += comparison.lines(repeats)
-        progress.advance("many features")
-        for name in names:
-            progress.show(f"first call of {name}")
-            seconds[name] = first_call(name)
-            progress.advance(name)
-    return lines, seconds
+    lines = [line for found in one_by_one("speed", tasks) for line in found]
+    calls = {name: functools.partial(first_call, name) for name in names}
+    return lines, dict(zip(names, one_by_one("first calls", calls), strict=True)) if names else {}
+
+
+def _lines(name: str, examples: int, repeats: int, complete: bool) -> list[Line]:
+    """The lines of one stream, or of many features."""
+    if name == MANY_FEATURES:
+        found = large_products(complete)
+    else:
+        found = comparisons(STREAMS[name][0](examples), complete)
+    return [line for comparison in found for line in comparison.lines(repeats)]
 
 
 def speed(

@@ -76,12 +76,6 @@ STREAMS: dict[str, tuple[Callable[[int], Stream], Any]] = {
 }
 
 
-def streams(names: list[str], n: int) -> Iterator[Stream]:
-    """The named streams, or all."""
-    for name in names or STREAMS:
-        yield STREAMS[name][0](n)
-
-
 def missing(names: list[str]) -> list[str]:
     """The streams that are artificial here, as their files are missing."""
     return [
