@@ -15,6 +15,7 @@ from ..core.rounds.stream_warnings import (
     FAR_FROM_ALL,
     FAR_IN_A_ROW,
     FAR_TARGETS,
+    LONG_VECTORS,
 )
 
 PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
@@ -24,7 +25,7 @@ class StreamWarning(UserWarning):
     """A model has noticed that its stream is not what it is made for.
 
     All kernel values are 0, the first thousand examples were of one class, targets are not of the order of 1,
-    or learning has diverged. Each model gives each warning once,
+    learning has diverged, or merged vectors have become so long that merging is slow. Each model gives each warning once,
     and goes on learning as without it.
 
     Not for invalid values, which raise an error.
@@ -69,6 +70,11 @@ def _text(alarm: int, head: Any) -> str:
         return (
             f"predictions are more than {DIVERGED_TIMES:g} times as wrong as always predicting 0 would be: learning has "
             "diverged. A smaller learning_rate may help, scaled features and targets, or another model"
+        )
+    if alarm == LONG_VECTORS:
+        return (
+            "merged vectors have many times as many features as an example, and each merge takes time for all of them. On "
+            "documents maintenance=RemoveOldest() or RemoveSmallest() is much faster, or AutoKernel"
         )
     return (
         f"the first {EXAMPLES_OF_ONE_CLASS} examples were all of one class, so there was nothing to learn. Is the stream sorted, "

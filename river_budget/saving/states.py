@@ -31,7 +31,7 @@ from .errors import damaged
 Node = dict[str, Any]
 LINK = ("slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature")
 NUMBERS_OF_BLOCKS = ("count", "width", "arrived", "random", "repairs", "gamma", "scale", "judged")
-NUMBERS = (*NUMBERS_OF_BLOCKS, "outgrown", "noted", *LINK)
+NUMBERS = (*NUMBERS_OF_BLOCKS, *LINK)
 ARRAYS = {  # name in the file: table of the block
     "vectors": "vectors",
     "coefficients": "coefficients",
@@ -39,13 +39,7 @@ ARRAYS = {  # name in the file: table of the block
     "arrivals": "arrivals",
     "extras": "per_vector",
     "factor": "factor",
-    "multipliers": "multipliers",
-    "lengths": "lengths",
-    "strains": "strains",
-    "distances": "distances",
 }
-YOUNGER_TABLES = {"strains": 1.0}  # tables that older files lack, and what to fill them with
-SQUARE_TABLES = ("factor", "distances")  # tables with a row and a column per vector
 LISTS = ("starts", "places", "numbers")  # the arrays of vectors stored as sparse lists
 TABLES_OF_VECTORS = ("norms", "arrivals")  # tables of expansions only, not of random features
 LARGEST_CURVATURE = 1e15  # the largest curvature allowed in a file; real ones are far smaller
@@ -90,7 +84,7 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
             continue
         if name == "vectors" and model.features.loose and not width:
             continue  # the model that is loaded has this table without rows, like a twin that is saved again
-        used = table[:n, :n] if name in SQUARE_TABLES else table[..., :n]
+        used = table[:n, :n] if name == "factor" else table[..., :n]
         if name == "factor" and not model.factor_is_table:
             used = np.tril(used)  # the rest is never read
         elif name == "vectors":  # in the order of the names that are saved
@@ -211,9 +205,6 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     fields = _fields(model, numbers, count, width, only_predicts)
     if lists is not None:
         fields["slots"] = slots_of(lists)
-    fields["heavy"] = int("distances" in places and fields.get("arity", 0) >= 2)
-    fields["noted"] = fields["heavy"] and _whole(numbers.get("noted", "0"), "noted", 2)
-    fields["outgrown"] = _whole(numbers.get("outgrown", "0"), "outgrown", 2)
     if model.factor_is_table and not only_predicts:
         fields["factored"] = int("factor" in places)
     source.reserve(trust.size_of(fields))
@@ -221,12 +212,8 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     model.furnish()
     _restore_own(model, own)
     block = blocks.views(model.block)
-    for name, value in YOUNGER_TABLES.items():
-        getattr(block, name)[:] = value
     for name, attribute in ARRAYS.items():
         table = getattr(block, attribute)
-        if name in YOUNGER_TABLES and name not in places:
-            continue
         if table.size and (is_expansion(model) or name not in TABLES_OF_VECTORS):
             _restore_array(model, name, table, count, source, places.get(name))
     _restore_order(model, lists)
@@ -333,7 +320,7 @@ def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
 def _restore_array(
     model: Any, name: str, table: Any, count: int, source: Source, place: Any
 ) -> None:
-    shape = (count, count) if name in SQUARE_TABLES else (*table.shape[:-1], count)
+    shape = (count, count) if name == "factor" else (*table.shape[:-1], count)
     if name == "vectors":
         shape = (len(model.features), count)
     array = source.array(place, shape, table.dtype.kind, name)

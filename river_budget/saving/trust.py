@@ -15,13 +15,11 @@ import numpy as np
 from ..core.block import blocks
 from ..core.block.codes import Kernel
 from ..core.block.limits import BOUND
-from ..core.vectors.multiples import SMALLEST_MULTIPLIER
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.sparse_examples import vectors_of
 from .errors import SavedModelError, damaged
 
 NORM_ROUNDING = 1e-9  # the relative error that a stored squared length may have
-KERNEL_ROUNDING = 1e-12  # an error of a kernel value that is no more than rounding
 
 
 def check_parameters(model: Any) -> None:
@@ -69,8 +67,6 @@ def _check_vectors(model: Any, count: int) -> None:
         raise damaged("its vectors have come from the future")
     if len(np.unique(arrivals)) < count:
         raise damaged("two of its vectors have come at once")
-    if block.head.heavy:
-        _check_heavy(block, count)
     if block.head.kernel == Kernel.CUSTOM:  # norms are values of a user's function
         if not (np.abs(block.norms[:count]) <= BOUND).all():
             raise damaged("its norms are out of range")
@@ -78,26 +74,9 @@ def _check_vectors(model: Any, count: int) -> None:
     laplacian = block.head.kernel == Kernel.LAPLACIAN
     lists, norms = vectors_of(model.block), block.norms[:count]
     owners = np.repeat(np.arange(count), np.diff(lists.starts))
-    unnoticed = np.finfo(float).tiny
-    # norms of merged long vectors follow from distances and have their rounding errors
-    if block.head.heavy:
-        unnoticed += KERNEL_ROUNDING / block.head.gamma
     with np.errstate(over="ignore", invalid="ignore"):
         lengths = np.abs(lists.values) if laplacian else lists.values**2
         expected = np.bincount(owners, lengths, count)
-        near = np.abs(norms - expected) <= NORM_ROUNDING * expected + unnoticed
+        near = np.abs(norms - expected) <= NORM_ROUNDING * expected + np.finfo(float).tiny
     if not (near | (norms == expected)).all():
         raise damaged("its norms are not those of its vectors")
-
-
-def _check_heavy(block: Any, count: int) -> None:
-    """Check the tables of a model with long vectors (core/budget/long_vectors.py)."""
-    multipliers, distances = block.multipliers[:count], block.distances[:count, :count]
-    fits = [
-        multipliers >= SMALLEST_MULTIPLIER,
-        multipliers <= 1.0 / SMALLEST_MULTIPLIER,
-        distances >= 0.0,
-    ]
-    fits += [block.lengths[:count] >= 0, block.strains[:count] >= 1.0]
-    if not all(part.all() for part in fits):
-        raise damaged("what it keeps of heavy vectors is out of range")

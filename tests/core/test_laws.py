@@ -255,9 +255,7 @@ def test_core_imports_numpy_numba_and_itself():
 
 
 # Fields of a header that say how vectors are stored.
-STORAGE = {"slots", "heavy", "noted", "outgrown"}
-# Adding a short vector to a long one is no verb of the interface: only long vectors are added to.
-BESIDE_THE_INTERFACE = {("budget/long_vectors.py", "multiples")}
+STORAGE = {"slots"}
 
 
 CHOOSES_THE_STORAGE = PACKAGE / "model" / "expansions" / "choose_storage.py"
@@ -291,8 +289,7 @@ def test_stored_vectors_have_one_interface():
         for imported in imports_of(path)
         if imported.startswith(vectors)
     }
-    assert {name for name, imported in found if imported == "stored"}
-    assert {pair for pair in found if pair[1] != "stored"} == BESIDE_THE_INTERFACE
+    assert {imported for _, imported in found} == {"stored"}
 
 
 def test_core_holds_functions_and_constants_only():

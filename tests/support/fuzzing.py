@@ -33,9 +33,6 @@ from saved_models import ALL, file_of, is_supervised
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
-from river_budget.core.block.limits import FARTHEST
-from river_budget.core.budget.long_vectors import LARGEST_STRAIN
-from river_budget.core.vectors.multiples import SMALLEST_MULTIPLIER
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
 from river_budget.model.expansions import choose_storage
@@ -222,24 +219,6 @@ def any_column(rng, values):
     return tuple(values) if kind == 2 else values
 
 
-def check_heavy(block):
-    """Check the tables of heavy vectors against the vectors."""
-    n = int(block.head.count)
-    multipliers, distances = block.multipliers[:n], block.distances[:n, :n]
-    assert ((multipliers >= SMALLEST_MULTIPLIER) & (multipliers <= 1.0 / SMALLEST_MULTIPLIER)).all()
-    assert ((block.strains[:n] >= 1.0) & (block.strains[:n] <= LARGEST_STRAIN)).all()
-    if block.head.noted:
-        assert (distances == distances.T).all()
-        assert ((distances >= 0.0) & (distances <= FARTHEST)).all()
-        assert not np.diag(distances).any()
-    if block.head.slots and block.head.noted:
-        for j in range(n):
-            node, length = int(block.firsts[j]), 0
-            while node:
-                node, length = int(block.nodes[node].after), length + 1
-            assert length == block.lengths[j]
-
-
 def set_limits(thin, thin_large, roomy):
     """Set the limits at which models store lists."""
     choose_storage.THIN_RATIO, choose_storage.THIN_RATIO_LARGE = thin, thin_large
@@ -269,7 +248,7 @@ class Fuzzer:
         self.model, self.seen = original.clone(changes), []
         self.wordy, self.words = self.rng.random() < 0.4, 0
         merges = isinstance(original, (rb.BSGDClassifier, rb.BSGDRegressor))
-        self.crowded = merges and self.rng.random() < 0.5  # until merged vectors are heavy
+        self.crowded = merges and self.rng.random() < 0.5  # until merged vectors are long
         early = self.wordy and self.rng.random() < 0.7  # use lists as early as possible
         set_limits(*((3, 3, 2) if early else (32, 8, 4)))
 
@@ -580,8 +559,6 @@ def check_model(model, examples):
     assert block.head.width >= len(model.features)
     if block.head.slots:
         check_nodes(block)
-    if block.head.heavy:
-        check_heavy(block)
     for table in (block.vectors, block.coefficients, block.per_vector):
         assert np.isfinite(table).all()
     assert not np.isnan(block.norms).any()

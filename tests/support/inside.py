@@ -98,9 +98,8 @@ def check_nodes(block):
     vector, feature = nodes["vector"].tolist(), nodes["feature"].tolist()
     places = list(zip(block.keys.tolist(), block.ties.tolist(), range(width), strict=False))
     assert not block.firsts[n:].any()
-    unsorted = block.unsorted[:n].tolist() if head.heavy else [0] * n
     for j, node in enumerate(block.firsts[:n].tolist()):
-        last, behind, loose = None, 0, unsorted[j]
+        last, behind = None, 0
         while node:
             assert node not in found
             assert before[node] == behind
@@ -110,9 +109,8 @@ def check_nodes(block):
             assert math.isfinite(value[node])
             assert 0 <= feature[node] < width
             place = places[feature[node]]
-            assert loose > 0 or last is None or last < place
-            loose -= 1
-            node, last = after[node], None if loose >= 0 else place
+            assert last is None or last < place
+            node, last = after[node], place
     in_columns, in_pieces = set(), []
     for column, (first, n, kind) in enumerate(block.columns[:width].tolist()):
         piece = 2**kind // 2

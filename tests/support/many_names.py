@@ -10,7 +10,7 @@ from river_budget.core.block.blocks import views
 from river_budget.model.expansions import choose_storage
 
 K = rb.kernels.RBF(0.05)
-NAMES, MORE, WORDS = 900, 2500, 6
+NAMES, WORDS = 900, 6
 
 
 def crowd(n, kind="two", seed=0, size=1.0, names=NAMES):
@@ -45,11 +45,6 @@ def at(model, x):
     score = model.predict_one if isinstance(model, Regressor) else model.decision_function_one
     found = score(x)
     return list(found.values()) if isinstance(found, dict) else found
-
-
-def is_heavy(model):
-    head = views(model.block).head
-    return bool(head.heavy and head.noted)
 
 
 def in_lists(model):

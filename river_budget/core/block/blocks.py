@@ -32,12 +32,6 @@ def has_lists(model: Any) -> bool:
     return bool(model.head.slots)
 
 
-def multipliers_of(model: Any) -> Any:
-    """The factor by which each stored vector is multiplied (core/vectors/multiples.py): 1 in most models."""
-    n = model.head.count
-    return model.multipliers[:n] if model.head.heavy else np.ones(n)
-
-
 def state_of(block: Any, record: Any) -> Any:
     """The algorithm's own record, a view of the block; the block lives as long as this view."""
     return block[layout.STATE_AT : layout.STATE_AT + record.itemsize].view(record)[0]
@@ -64,7 +58,7 @@ def columns_for(vectors: int) -> int:
 # Plain integers, as `|` of enumeration members takes ten times as long
 _AUTO, _KERNEL, _OF_BLOCKS = int(Need.AUTO), int(Need.KERNEL), int(OF_BLOCKS)
 _OTHER_KERNELS, _LITERAL = int(Need.OTHER_KERNELS), int(Need.LITERAL)
-_CLASSES, _LISTS, _HEAVY = int(Need.CLASSES), int(Need.LISTS), int(Need.HEAVY)
+_CLASSES, _LISTS = int(Need.CLASSES), int(Need.LISTS)
 _NOTHING = dict.fromkeys(layout.HEADER.names or (), 0)
 
 
@@ -90,7 +84,7 @@ def _needs(fields: Mapping[str, Any], listed: bool) -> int:
     if needs & _KERNEL:
         needs |= _OTHER_KERNELS * (fields.get("kernel", 0) != Kernel.RBF)
         needs |= _LITERAL * (fields.get("objective", 0) == Objective.EQ21)
-        needs |= _LISTS * listed | _HEAVY * (fields.get("heavy", 0) > 0)
+        needs |= _LISTS * listed
     return int(needs)
 
 

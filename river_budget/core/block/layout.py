@@ -33,13 +33,13 @@ from ..compiling.model_type import register_attributes, register_constructor
 from ..simd.vector_ops import LANES
 
 # These fields set table sizes
-_SIZES = "capacity width slots outputs per_vector factored heavy room desk"
+_SIZES = "capacity width slots outputs per_vector factored room desk"
 _DERIVED = "dense linked heads pieces"  # follow from SIZES
 _INTEGERS = (
     f"stamp scratch function needs {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
     "maintenance arity method objective choice repairs vanished judged alarm said equal shuffled fresh freed "
-    "wanted outgrown noted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_ties at_columns at_firsts "
-    "at_pieces at_nodes at_multipliers at_lengths at_strains at_unsorted at_brief at_distances at_room"
+    "wanted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_ties at_columns at_firsts "
+    "at_pieces at_nodes at_room"
 )
 _REALS = (
     "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature first_target "
@@ -54,8 +54,6 @@ _C_TYPES: dict[str, Any] = {"i": ctypes.c_int64, "u": ctypes.c_uint64, "f": ctyp
 STATE_AT = -(-HEADER.itemsize // 64) * 64  # the algorithm's own record follows the header
 STATE_SIZE = 192  # bytes reserved for this record
 TABLES_AT = STATE_AT + STATE_SIZE
-# In a model with long vectors, `brief` lists the features of vectors with at most so many entries
-BRIEF_ENTRIES = 31
 UNLIMITED = 2**62  # the budget of a model without one
 
 SEARCH_ROWS = 9  # heap rows that a search for merge partners needs, the largest user of the heap
@@ -92,14 +90,6 @@ BLOCK_TABLES: dict[str, Any] = {
     "columns": (columns_at, lambda h: (h.linked,)),  # the nodes of every feature
     "firsts": (i64, lambda h: (h.heads,)),  # the first node of every vector
     "pieces": (i64_matrix, lambda h: (2, h.pieces)),  # of each size: first free one, count
-    # Of a model with long vectors (core/budget/long_vectors.py).
-    "multipliers": (f64, lambda h: (h.heavy * h.capacity,)),  # factor on each stored vector
-    "lengths": (i64, lambda h: (h.heavy * h.capacity,)),  # stored entries of each vector
-    "strains": (f64, lambda h: (h.heavy * h.capacity,)),  # growth of rounding errors in distances
-    "unsorted": (i64, lambda h: (h.heavy * h.capacity,)),  # unsorted nodes at the head of each list
-    # [0]: 1 + the number of features of a short vector, then these features; [0] = 0: a longer vector
-    "brief": (i64_matrix, lambda h: (h.heavy * h.capacity, BRIEF_ENTRIES + 1)),
-    "distances": (f64_matrix, lambda h: (h.heavy * h.capacity, h.capacity)),  # between vectors
     "room": (f64, lambda h: (h.room,)),  # memory in which the algorithm keeps tables of its own
     "nodes": (nodes_at, lambda h: (h.slots,)),  # last, so that a block can grow in place
 }

@@ -20,8 +20,7 @@ from ..compiling.jit import compiled
 from ..examples.call import model_of
 from ..expansion.kernel_rows import along_row, row_of_vector, self_kernel
 from ..expansion.support import add_to, append_slot, lightest, weight_of
-from ..vectors.stored import has_distance_table, write_vector
-from .long_vectors import fill_distance_table
+from ..vectors.stored import write_vector
 from .merge import merge
 from .newcomer import NO, YES, no_newcomer, remove_with_newcomer, unwritten_place
 from .projection import add_or_project, cheapest, project_out
@@ -54,7 +53,7 @@ def add(model, x, norm, plus, minus, amount, strategy, exact):
         length, lost, _ = add_or_project(model, x, norm, plus, minus, amount)
         return (model.head.count - 1, YES, x), length, lost
     j, is_written = append_slot(model, norm), NO
-    if strategy == MANY or (exact and not has_distance_table(model)):
+    if strategy == MANY or exact:
         write_vector(model, j, x)
         is_written = YES
     add_to(model, j, plus, minus, amount)
@@ -70,8 +69,6 @@ def keep_budget(model, exact, strategy, newcomer):
     """
     head, change = model.head, 0.0
     head.cost = 0.0
-    if has_distance_table(model):
-        fill_distance_table(model, newcomer[0], newcomer[2])
     while head.count > head.budget:
         if strategy == REMOVE:
             p = chosen_for_removal(model, newcomer)

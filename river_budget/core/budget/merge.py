@@ -6,7 +6,8 @@
         place_merged      the shares of z = sum_i share_i x_i, its coefficients, the degradation
         write_merged      write z to the slot of one member, remove the others
 
-Long vectors, as of documents, are merged without reading all their numbers (core/budget/long_vectors.py).
+A merged vector has the features of all its members. Where new names keep coming, as words do, vectors become so long that
+a merge takes longer than the rest of learning, and a warning is due.
 """
 
 from __future__ import annotations
@@ -22,23 +23,18 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import MATRIX, NUMBERS, REAL
 from ..compiling.needs import Need
-from ..examples.present_features import ZERO, present
+from ..examples.present_features import present
 from ..expansion.kernel_rows import (
     along_row,
     rbf_from_distances_into,
     rbf_into,
 )
 from ..expansion.support import lightest
+from ..rounds.stream_warnings import LONG_VECTORS
 from ..simd.exponential import exp_of
 from ..simd.vector_ops import dot
-from ..vectors.stored import (
-    distances_are_kept,
-    distances_by_differences,
-    dot_products,
-    side_by_side,
-)
+from ..vectors.stored import distances_by_differences, dot_products, side_by_side
 from .degradation import NN, S
-from .long_vectors import kept_distances_between, merge_long, request_table_if_long
 from .newcomer import unwritten_place
 from .partner_search import EQ21, best_partners, place_of_pair, search_width
 from .several import (
@@ -57,6 +53,8 @@ from .several import (
 )
 
 MANY = int(Strategy.MANY)
+# A warning is due when an example is merged into vectors with LONG features and LONGER_BY times its own
+LONG, LONGER_BY = 320, 20
 
 # The vectors to be merged: their slots (members), the shares of z, the distances s_ij between members, the members'
 # coefficients, those of z (a_z), the members' values, one row each (points), the features of the columns of points
@@ -74,7 +72,7 @@ def merge(model, exact, strategy, newcomer):
     search = f64_matrix(model.heap, SEARCH_ROWS, search_width(model))
     group = new_group(model)
     best_partners(model, lightest(model, search[NN]), newcomer, search, group.members)
-    n_features, unwritten = read_members(model, strategy, newcomer, search, group)
+    n_features, unwritten = read_members(model, newcomer, search, group)
     loss = max(place_merged(model, strategy, search, group), 0.0)
     model.head.cost += model.head.scale * math.sqrt(loss)
     gain = write_merged(model, exact, n_features, unwritten, newcomer[2], search, group)
@@ -98,24 +96,25 @@ def new_group(model):
 
 
 @compiled(inlined=True)
-def read_members(model, strategy, newcomer, search, group):
+def read_members(model, newcomer, search, group):
     """Copy coefficients, vectors and distances of the members to the group.
 
     Returns (number of features that any member has, slot of a newcomer not written yet or NO_VECTOR).
     """
-    n_features, unwritten = ZERO, unwritten_place(newcomer)
     members, cursors = group.members, i64(group.room, group.members.shape[0])
-    if not distances_are_kept(model):
-        n_features, unwritten = side_by_side(
-            model, members, unwritten, newcomer[2], cursors, group.places, group.points
-        )
+    n_features, unwritten = side_by_side(
+        model,
+        members,
+        unwritten_place(newcomer),
+        newcomer[2],
+        cursors,
+        group.places,
+        group.points,
+    )
     for i in range(members.shape[0]):
         for r in range(group.a_z.shape[0]):
             group.coefficients[i, r] = model.coefficients[r, members[i]]
-    if strategy == MANY and distances_are_kept(model):
-        kept_distances_between(model, members, group.distances)
-    else:
-        member_distances(model, group.points, n_features, members, search[S], group.distances)
+    member_distances(model, group.points, n_features, members, search[S], group.distances)
     return n_features, unwritten
 
 
@@ -142,19 +141,21 @@ def place_merged(model, strategy, search, group):
 def write_merged(model, exact, n_features, unwritten, x, search, group):
     """Write z to the slot of one member, remove the others. Returns a_z . f(z) - sum_i a_i . f(x_i) if `exact`."""
     members, shares, s, a_z = group.members, group.shares, group.distances, group.a_z
-    if distances_are_kept(model):
-        cursors = i64(group.room, members.shape[0])
-        return merge_long(
-            model, members, shares, s, a_z, unwritten, x, cursors, group.places, group.points
-        )
     gain, places = 0.0, i64(address_of(group.places), n_features)
     if exact:
         gain = gain_by_merging(model, search[S], places, group.points, members, shares, s, a_z)
     z, norm = combination(model, places, group.points, shares)
     merge_own_rows(model, members, shares, s, first_of(members))
     replace(model, members, z, norm, a_z, unwritten, x)
-    request_table_if_long(model, n_features, x)
+    warn_of_long_vectors(model, n_features, x)
     return gain
+
+
+@compiled(always_inlined=True)
+def warn_of_long_vectors(model, n_features, x):
+    """Raise the alarm if merges take long since vectors have far more features than examples."""
+    if n_features >= LONG and 0 < LONGER_BY * x[2] <= n_features:
+        model.head.alarm |= LONG_VECTORS & ~model.head.said
 
 
 @compiled

@@ -18,7 +18,7 @@ from ..examples.present_features import NO_VECTOR
 from ..expansion.kernel_rows import distances_into
 from ..simd.argmin import least_tagged, tag_with_index
 from ..simd.exponential import F, rough_exp_of
-from ..vectors.stored import distances_are_kept, read_vector
+from ..vectors.stored import read_vector
 from .degradation import (
     BEND,
     LOSS,
@@ -72,10 +72,7 @@ def measure_partners(model, m, newcomer, search):
     search[NN] holds the squared lengths of coefficients already. May overwrite model.row, model.x and model.nonzero.
     """
     unwritten = unwritten_place(newcomer)
-    if distances_are_kept(model):
-        for j in range(padded_count(model)):
-            search[S, j] = model.distances[m, j]
-    elif m == newcomer[0]:
+    if m == newcomer[0]:
         logs, s = model.logs, search[S]
         for j in range(padded_count(model)):
             s[j] = observed_distance(logs[j])

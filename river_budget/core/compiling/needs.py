@@ -13,7 +13,6 @@ class Need(enum.IntFlag):
     KERNEL = enum.auto()  # kernel expansions
     OTHER_KERNELS = enum.auto()  # kernels other than the Gaussian one
     LISTS = enum.auto()  # support vectors stored as sparse lists
-    HEAVY = enum.auto()  # long sparse support vectors (core/budget/long_vectors.py)
     CLASSES = enum.auto()  # more than two classes, with probabilities
     LITERAL = enum.auto()  # equation (21) of a paper as printed
     AUTO = enum.auto()  # AutoKernel
@@ -24,9 +23,9 @@ class Need(enum.IntFlag):
 
 
 # Needs that follow from the fields of a block; from the form of examples; from what a stream contains
-OF_BLOCKS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL | Need.LISTS | Need.HEAVY
+OF_BLOCKS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL | Need.LISTS
 OF_EXAMPLES = Need.LISTED_EXAMPLES | Need.NAMES
-OF_STREAMS = Need.LISTS | Need.HEAVY
+OF_STREAMS = Need.LISTS
 
 
 def with_streams(needs: Need) -> Need:

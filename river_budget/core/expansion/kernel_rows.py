@@ -15,7 +15,6 @@ from ..examples.present_features import all_of
 from ..simd.exponential import exp_of, exponentials, gaussians
 from ..simd.vector_ops import dot
 from ..vectors.stored import (
-    distances_are_kept,
     distances_by_differences,
     dot_products,
     read_vector,
@@ -143,8 +142,4 @@ def along_row(model, row, p):
 @compiled
 def row_of_vector(model, j):
     """model.row[i] = k(vector i, vector j)"""
-    if distances_are_kept(model):
-        for i in range(padded_count(model)):
-            model.row[i] = exp_of(-model.distances[j, i])
-        return
     kernel_row(model, read_vector(model, j), model.norms[j])

@@ -10,7 +10,7 @@ from ..block.codes import Task
 from ..compiling.jit import compiled
 
 REGRESSION = int(Task.REGRESSION)
-FAR_FROM_ALL, ONE_CLASS, FAR_TARGETS, DIVERGED = 1, 2, 4, 8  # bits of head.alarm
+FAR_FROM_ALL, ONE_CLASS, FAR_TARGETS, DIVERGED, LONG_VECTORS = 1, 2, 4, 8, 16  # bits of head.alarm
 FAR_IN_A_ROW = 10  # consecutive examples whose kernel values with all vectors are 0
 EXAMPLES_OF_ONE_CLASS = 1000  # from the first one on, all with the same target
 EXAMPLES_BEFORE_JUDGING = 100  # examples before the size of targets is judged

@@ -21,8 +21,6 @@ from ..compiling.array_views import address_of
 from ..compiling.jit import compiled
 from ..examples.present_features import ZERO
 
-TINY = 1e-300  # stored instead of a sum that is 0, so that lists and tables store the same numbers
-
 
 @compiled(always_inlined=True)
 def precedes(model, a, b):
@@ -72,6 +70,17 @@ def write_list(model, j, places, values):
     else:
         nodes[last].after = 0
     _free_nodes(model, old)
+
+
+@compiled(always_inlined=True)
+def _append(model, j, last, node):
+    """Link a node behind the last one of the list of vector j, where 0 stands for none. Returns the node."""
+    if last == 0:
+        model.firsts[j] = node
+    else:
+        model.nodes[last].after = node
+    model.nodes[node].before = last  # node 0 stands for none, and its fields are not read
+    return node
 
 
 @compiled
@@ -207,121 +216,3 @@ def _free_node(model, node):
         if n[0] < emptied.shape[0]:
             emptied[n[0]] = feature
             n[0] += 1
-
-
-# lists whose first nodes are not in the order of the keys (core/vectors/multiples.py)
-
-
-@compiled
-def sort_list(model, j):
-    """Sort the list of vector j by the keys: sort its first nodes, and merge them with the rest. Overwrites model.nonzero."""
-    if model.unsorted[j] == 0:
-        return
-    nodes, firsts, first = model.nodes, model.nonzero, model.firsts[j]
-    n = model.unsorted[j]
-    for i in range(n):
-        firsts[i] = first
-        first = nodes[first].after
-    _sort_nodes(model, firsts, n)
-    rest, last = first, ZERO
-    for i in range(n):
-        while rest != 0 and _comes_first(model, np.int64(rest), firsts[i]):
-            last = _append(model, j, last, rest)
-            rest = nodes[rest].after
-        last = _append(model, j, last, firsts[i])
-    _append(model, j, last, rest)
-    model.unsorted[j] = 0
-
-
-@compiled(always_inlined=True)
-def _append(model, j, last, node):
-    """Link a node behind the last one of the list of vector j, where 0 stands for none. Returns the node."""
-    if last == 0:
-        model.firsts[j] = node
-    else:
-        model.nodes[last].after = node
-    model.nodes[node].before = last  # node 0 stands for none, and its fields are not read
-    return node
-
-
-@compiled
-def add_to_list(model, j, places, values, share):
-    """Add share x to the stored numbers of vector j. New nodes go to the head of its list."""
-    nodes = model.nodes
-    for i in range(places.shape[0]):
-        node, added = _node_of(model, j, places[i]), share * values[i]
-        if node == 0:
-            node = new_node(model, j, places[i])
-            nodes[node].value = 0.0
-            _prepend(model, j, node)
-        nodes[node].value = tiny_if_zero(nodes[node].value + added)
-
-
-@compiled
-def move_into_list(model, source, target, share, multiplier):
-    """Add the stored numbers of `source`, times share and multiplier, to those of `target`. Empties `source`.
-
-    Nodes of features that `target` lacks move to the head of its list, the others are freed.
-    """
-    nodes, node = model.nodes, model.firsts[source]
-    while node != 0:
-        following, added = nodes[node].after, share * (multiplier * nodes[node].value)
-        own = _node_of(model, target, np.int64(nodes[node].feature))
-        if own == 0:
-            nodes[node].vector, nodes[node].value = target, tiny_if_zero(added)
-            _prepend(model, target, node)
-        else:
-            nodes[own].value = tiny_if_zero(nodes[own].value + added)
-            _free_node(model, node)
-        node = following
-    model.firsts[source], model.unsorted[source] = 0, 0
-
-
-@compiled(always_inlined=True)
-def _node_of(model, j, feature):
-    """The node of vector j in the column of a feature, or 0."""
-    column, i = column_of(model, feature), ZERO
-    while i < column.shape[0] and column[i].vector != j:
-        i += 1
-    return model.columns[feature].first + i if i < column.shape[0] else ZERO
-
-
-@compiled(always_inlined=True)
-def _prepend(model, j, node):
-    """Link a node at the head of the list of vector j."""
-    first = model.firsts[j]
-    model.nodes[node].after, model.nodes[node].before = first, 0
-    if first != 0:
-        model.nodes[first].before = node
-    model.firsts[j] = node
-    model.lengths[j] += 1
-    model.unsorted[j] += 1
-
-
-@compiled(always_inlined=True)
-def tiny_if_zero(value):
-    """Store TINY instead of 0, so that the node stays in the list."""
-    return value if value != 0.0 else TINY
-
-
-@compiled(always_inlined=True)
-def _comes_first(model, a, b):
-    """Whether the feature of node a precedes that of node b."""
-    nodes = model.nodes
-    return precedes(model, np.int64(nodes[a].feature), np.int64(nodes[b].feature))
-
-
-@compiled
-def _sort_nodes(model, chosen, n):
-    """Sort n nodes by the keys of their features, with Shell's method: they are few, or nearly sorted."""
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, n):
-            node, j = chosen[i], i
-            while j >= gap and _comes_first(model, node, chosen[j - gap]):
-                chosen[j] = chosen[j - gap]
-                j -= gap
-            chosen[j] = node
-        gap //= 3

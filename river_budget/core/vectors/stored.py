@@ -16,8 +16,7 @@ A model has a sparse storage if head.slots > 0, and a table otherwise. No folder
 field: code there calls the functions at the end of this file. A further storage is a file with these verbs, and a
 branch in each function here.
 
-Both storages add one product after the other in the order of the keys, which gives the same sums to the last bit. A table is faster for dense vectors; lists take memory only for numbers other than 0. In models with long
-vectors, a vector is a multiplier times its stored numbers (core/vectors/multiples.py); callers see no difference.
+Both storages add one product after the other in the order of the keys, which gives the same sums to the last bit. A table is faster for dense vectors; lists take memory only for numbers other than 0.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from ..compiling.jit import compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
 from ..compiling.needs import Need
 from ..examples.present_features import NO_VECTOR, write_whole
-from . import multiples, sparse, table
+from . import sparse, table
 
 # writing and reading
 
@@ -36,10 +35,7 @@ from . import multiples, sparse, table
 @compiled
 def write_vector(model, j, x):
     """Overwrite vector j with x. The caller has set its norm."""
-    head = model.head
-    if head.noted:
-        multiples.write(model, j, x)
-    elif head.slots:
+    if model.head.slots:
         sparse.write(model, j, x)
     else:
         table.write(model, j, x)
@@ -48,10 +44,7 @@ def write_vector(model, j, x):
 @compiled
 def read_vector(model, j):
     """Vector j as an example. Overwrites model.nonzero and model.x, which then hold its places and values."""
-    head = model.head
-    if head.noted:
-        return multiples.read(model, j)
-    if head.slots:
+    if model.head.slots:
         return sparse.read(model, j)
     return table.read(model, j)
 
@@ -65,10 +58,7 @@ def read_with_zeros(model, j, values):
 @compiled
 def move_vector(model, source, target):
     """Overwrite vector `target` with vector `source`. Afterwards the content of slot `source` is undefined."""
-    head = model.head
-    if head.noted:
-        multiples.move(model, source, target)
-    elif head.slots:
+    if model.head.slots:
         sparse.move(model, source, target)
     else:
         table.copy(model, source, target)
@@ -91,9 +81,6 @@ def dot_products(model, x, row, n):
         sparse.products(model, x, row, n)
     else:
         table.products(model.vectors, x, row, n)
-    if model.head.heavy:
-        for j in range(n):
-            row[j] *= model.multipliers[j]
 
 
 # differences
@@ -105,19 +92,15 @@ def distances_by_differences(model, x, distances, n):
 
     For examples so long that |v|^2 + |x|^2 - 2 <v, x> would cancel. Summed are the features of the vector, by key; then
     those that only x has, whether the model knows them or not: a name that no vector uses may be forgotten in between.
-    LLVM fuses and reorders nothing here, so that both storages give the same bits. For vectors with a multiplier
-    the result is a lower bound.
+    LLVM fuses and reorders nothing here, so that both storages give the same bits.
     """
-    head = model.head
     write_whole(x, model.whole)
     for j in range(n):
         distances[j] = 0.0
-    if head.slots:
+    if model.head.slots:
         sparse.differences(model, x, distances)
     else:
         table.differences(model, x, distances, n)
-    if head.heavy:
-        multiples.bound_distances(model, x, distances)
 
 
 @compiled(always_inlined=True)
@@ -140,8 +123,6 @@ def side_by_side(model, members, unwritten, x, cursors, places, points):
     The slot `unwritten`, if any, stands for x; a sparse storage first writes x there. Returns (number of
     features, the slot that is still not written or NO_VECTOR).
     """
-    if model.head.noted:
-        multiples.sort_lists(model, members)
     if model.head.slots:
         for i in range(members.shape[0]):
             if members[i] == unwritten:
@@ -154,8 +135,6 @@ def side_by_side(model, members, unwritten, x, cursors, places, points):
             sizes[f] = 0.0
         table.write_points(model, members, unwritten, x, points, sizes)
         n = table.drop_absent(model, sizes, places, points)
-    if model.head.noted:
-        multiples.multiply_points(model, members, points, n)
     return n, unwritten
 
 
@@ -165,29 +144,4 @@ def side_by_side(model, members, unwritten, x, cursors, places, points):
 @compiled(always_inlined=True)
 def has_room_for(model, x):
     """Whether the storage has room for the numbers of x. If not, the pass returns, and Python enlarges it."""
-    head = model.head
-    return head.outgrown == 0 and (head.slots == 0 or sparse.has_nodes_for(model, x))
-
-
-@compiled(always_inlined=True)
-def has_distance_table(model):
-    """Whether the model has a table of the distances between its vectors, filled or not (core/budget/long_vectors.py)."""
-    return model.head.heavy != 0
-
-
-@compiled(always_inlined=True)
-def distances_are_kept(model):
-    """Whether that table is filled: distances[i, j] = gamma |vector i - vector j|^2."""
-    return model.head.noted != 0
-
-
-@compiled
-def keep_distances(model):
-    """Record that the table of distances is filled and vectors have multipliers from now on."""
-    model.head.noted = 1
-
-
-@compiled
-def request_distance_table(model, is_wanted):
-    """Ask Python for tables of multipliers and distances if they are wanted."""
-    model.head.outgrown = is_wanted
+    return model.head.slots == 0 or sparse.has_nodes_for(model, x)

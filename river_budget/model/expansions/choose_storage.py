@@ -27,7 +27,7 @@ from ..inputs.sparse_examples import (
     set_vectors,
     slots_in_use,
     slots_of,
-    stored_in,
+    vectors_of,
     write_order,
 )
 
@@ -76,7 +76,7 @@ class StoredVectors(StreamModel):
         if not self.takes_lists:  # passes take whole rows: places must not change
             super()._add_to_others(names, beside)
             return
-        lists, n = stored_in(self.block), len(self.features) + len(names)
+        lists, n = vectors_of(self.block), len(self.features) + len(names)
         numbers = len(lists.places) + len(beside)
         thin = n > THIN_RATIO * len(beside) or is_thin(n, len(lists), numbers)
         if thin:
@@ -92,11 +92,11 @@ class StoredVectors(StreamModel):
 
     def names_in_use(self) -> list[Any]:
         """The names that vectors use, in the order of summation."""
-        return self._used(stored_in(self.block))
+        return self._used(vectors_of(self.block))
 
     def lists_in_use(self) -> Lists:
         """The vectors, with indexes into `names_in_use` as places."""
-        lists = stored_in(self.block)
+        lists = vectors_of(self.block)
         numbers = np.zeros(blocks.views(self.block).head.width, np.int64)
         names = self._used(lists)
         numbers[[self.features.places[name] for name in names]] = np.arange(len(names))
@@ -135,7 +135,7 @@ class StoredVectors(StreamModel):
             numbers = int(np.count_nonzero(model.vectors[:, :count] != 0.0))
             if is_thin(len(self.features), count, numbers):
                 try:
-                    self._store_in_lists(stored_in(self.block))
+                    self._store_in_lists(vectors_of(self.block))
                 except Exception:
                     if self.features.plain:
                         raise
@@ -307,7 +307,7 @@ class StoredVectors(StreamModel):
         if wanted > FULL_SHARE * width:
             self._widen(PLACES_PER_NAME * wanted)
         elif wanted < NEARLY_EMPTY_SHARE * width:
-            lists, names = stored_in(self.block), by_key(features)
+            lists, names = vectors_of(self.block), by_key(features)
             room = PLACES_PER_NAME * wanted - len(names)
             self._rebuild(names, lists, slots_of(lists, SPARE_NODES), room)
 
@@ -319,20 +319,15 @@ class StoredVectors(StreamModel):
     def add_slots(self) -> bool:
         head = blocks.views(self.block).head
         wanted, head.wanted = head.wanted, 0
-        outgrown, head.outgrown = bool(head.outgrown), 0
-        if outgrown:
-            block = blocks.resized(self.block, heavy=1)
-            model = blocks.views(block)
-            model.multipliers[:], model.strains[:] = 1.0, 1.0
-            self.use_block(block)
-        if wanted:
-            needed, slots = slots_in_use(self.block) + wanted, head.slots
-            plenty = int(SPARE_NODES * needed) + min(needed, FEW_NODES)
-            if slots < ENOUGH_NODES * plenty:
-                self.use_block(blocks.resized(self.block, slots=plenty))
-            else:
-                self.use_block(rearranged(self.block))
-        return outgrown or wanted > 0
+        if not wanted:
+            return False
+        needed, slots = slots_in_use(self.block) + wanted, head.slots
+        plenty = int(SPARE_NODES * needed) + min(needed, FEW_NODES)
+        if slots < ENOUGH_NODES * plenty:
+            self.use_block(blocks.resized(self.block, slots=plenty))
+        else:
+            self.use_block(rearranged(self.block))
+        return True
 
     def choose_storage(self) -> None:
         """Replace lists by a table if they have become long. Rows made before are invalid afterwards."""
@@ -341,7 +336,7 @@ class StoredVectors(StreamModel):
         head = blocks.views(self.block).head
         numbers = head.fresh - 1 - head.freed
         if is_thick(len(self.features), head.count, numbers):
-            lists = stored_in(self.block)
+            lists = vectors_of(self.block)
             names = self._used(lists)
             if names and is_thick(len(names), head.count, numbers):
                 self._rebuild(names, lists, 0)

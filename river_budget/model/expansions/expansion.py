@@ -107,9 +107,7 @@ class BudgetModel(StoredVectors):
         block = blocks.views(self.block)
         if blocks.has_lists(block):
             return vectors_of(self.block)
-        factors = blocks.multipliers_of(block)
-        table = block.vectors[: len(self.features), : len(factors)]
-        return np.ascontiguousarray(table.T) * factors[:, None]
+        return block.vectors[: len(self.features), : block.head.count].T.copy(order="C")
 
     @looks_at_the_model
     def coefficient_columns(self) -> Rows:

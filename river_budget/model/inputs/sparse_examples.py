@@ -192,13 +192,6 @@ def _starts(lengths: Any) -> Any:
 
 def vectors_of(block: Any) -> Lists:
     """The support vectors of a block as lists, in the order of its columns."""
-    lists, model = stored_in(block), blocks.views(block)
-    lists.values = lists.values * np.repeat(blocks.multipliers_of(model), np.diff(lists.starts))
-    return lists
-
-
-def stored_in(block: Any) -> Lists:
-    """The support vectors as stored, without the multipliers of long vectors (core/budget/long_vectors.py)."""
     model = blocks.views(block)
     count = model.head.count
     if not blocks.has_lists(model):
@@ -218,7 +211,6 @@ def set_vectors(block: Any, lists: Lists) -> None:
     """
     model = blocks.views(block)
     n = len(lists)
-    model.unsorted[:], model.brief[:] = 0, 0
     if not blocks.has_lists(model):
         table = model.vectors
         table[:] = 0.0

@@ -96,16 +96,15 @@ def test_the_needs_of_a_block_follow_from_its_header(model):
     assert bool(needs & Need.OTHER_KERNELS) == (not isinstance(model.kernel_in_use, RBF))
     assert bool(needs & Need.CLASSES) == (head.task == 1)
     assert bool(needs & Need.LISTS) == (head.slots > 0)
-    assert bool(needs & Need.HEAVY) == (head.heavy > 0)
     x, _ = stream_for(model, 1)[0]
     model.predict_one(x)
     assert by_address.ready & needs == needs
 
 
 def test_lists_and_what_no_longer_is_one_are_needs_of_the_moment():
-    block = blocks.allocate(width=3, capacity=8, outputs=1, needs=PLAIN, slots=10, heavy=1)
-    assert blocks.views(block).head.needs == PLAIN | Need.LISTS | Need.HEAVY
-    table = blocks.resized(block, slots=0, heavy=0)
+    block = blocks.allocate(width=3, capacity=8, outputs=1, needs=PLAIN, slots=10)
+    assert blocks.views(block).head.needs == PLAIN | Need.LISTS
+    table = blocks.resized(block, slots=0)
     assert blocks.views(table).head.needs == PLAIN
 
 

@@ -147,7 +147,15 @@ def test_both_are_made_of_the_same_numbers():
     assert int(dict_reader.OF_TUPLE) == sparse_examples.TUPLE[0]
 
 
-SUITES = ["sparse", "heavy", "fast_path", "pickles", "replay", "replay_family", "family_laws"]
+SUITES = [
+    "sparse",
+    "merged_words",
+    "fast_path",
+    "pickles",
+    "replay",
+    "replay_family",
+    "family_laws",
+]
 SUITES += ["merge", "fuzz"]
 
 

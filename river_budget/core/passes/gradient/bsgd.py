@@ -37,7 +37,6 @@ from ...expansion.support import rescale
 from ...rounds.losses import clamp_step, loss_and_direction, squared_length
 from ...rounds.observe import count_iterate, report, score_example
 from ...simd.vector_ops import dot
-from ...vectors.stored import has_distance_table
 
 REGRESSION = int(Task.REGRESSION)
 STATE = record(
@@ -206,7 +205,7 @@ def update_norm(model, state, exact, change, before):
         model.head.repairs += abs(state.norm2 - maintained) > DRIFT * state.norm2
         return
     inside = state.l2 * state.norm2 < INSIDE * size_of_ball(state)
-    if exact and state.wait <= 0 and inside and not has_distance_table(model):
+    if exact and state.wait <= 0 and inside:
         state.bounded, state.wait = 1, 0
 
 

@@ -1,0 +1,180 @@
+"""Merging examples of a few of many features: vectors that become long, in lists and in tables."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from inside import check_lists, squared_length, support
+from maintenances import assert_best_pairs, maintenances, members_and_result
+from many_names import K, at, crowd, in_lists, run, stored_as, weight
+from streams import PEGASOS
+
+import river_budget as rb
+
+KINDS = {
+    "two": lambda budget=6: rb.BSGDClassifier(budget, K, seed=1),
+    "three": lambda budget=6: rb.BSGDClassifier(budget, K, classes=(0, 1, 2), seed=1),
+    "mean": lambda budget=6: rb.BSGDClassifier(budget, K, average=True, seed=1),
+    "many": lambda budget=6: rb.BSGDClassifier(budget, K, rb.maintenance.Merge(3), seed=1),
+    "gradient": lambda budget=6: rb.BSGDClassifier(
+        budget, K, rb.maintenance.Merge(4, "gradient"), seed=1
+    ),
+    "mistakes": lambda budget=6: rb.KernelPerceptronClassifier(
+        K, budget=budget, maintenance=rb.maintenance.Merge()
+    ),
+    "strange": lambda budget=6: rb.KernelOneClassSVM(0.5, budget, K),
+    "tube": lambda budget=6: rb.BSGDRegressor(budget, K, l2=1e-3, seed=1),
+}
+
+SLOW = "ignore:.*merged vectors:river_budget.StreamWarning"
+
+
+@pytest.mark.filterwarnings(SLOW)
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_tables_and_chunks_give_the_same_bits(kind, monkeypatch):
+    stream = list(crowd(500, kind))
+    results = []
+    for lists in (False, True):
+        stored_as(monkeypatch, lists)
+        model = KINDS[kind]()
+        results.append(run(model, stream))
+        assert in_lists(model) == lists
+    check_lists(model)
+    assert results[0] == results[1]
+    monkeypatch.undo()
+    model = KINDS[kind]()  # as it likes
+    assert run(model, stream) == results[0]
+    frames = pytest.importorskip("pandas")
+    rows, targets = frames.DataFrame([x for x, _ in stream]).fillna(0.0), [y for _, y in stream]
+    weights = np.array([weight(x) for x, _ in stream])
+    other = KINDS[kind]()
+    for start in range(0, len(stream), 190):
+        chunk = rows.iloc[start : start + 190]
+        labels = frames.Series(targets[start : start + 190], index=chunk.index)
+        if isinstance(other, rb.KernelOneClassSVM):
+            other.learn_many(chunk)
+        else:
+            other.learn_many(chunk, labels, weights[start : start + 190])
+    x = stream[0][0]
+    assert at(other, x) == at(model, x)
+
+
+@pytest.mark.filterwarnings(SLOW)
+def test_the_best_pair_is_merged_and_the_norm_is_kept(monkeypatch):
+    """By the exhaustive search of the reference, which knows each name for ever."""
+    stored_as(monkeypatch, lists=False)
+    model = rb.BSGDClassifier(5, K, project_to_ball=False, **PEGASOS)
+    run(model, crowd(400))
+    assert_best_pairs(model, crowd(120, seed=1), at_least=60)
+    assert_combinations(model, crowd(120, seed=2), at_least=40)
+
+    model = rb.BSGDClassifier(5, K, l2=1e-3)
+    run(model, crowd(400))
+    for x, y in crowd(200, seed=1):
+        model.state_record().wait = 10**9
+        model.learn_one(x, y)
+        if not model.state_record().bounded:
+            X, A, _ = support(model)
+            expected = squared_length(X, A, K)
+            assert float(model.state_record().norm2) == pytest.approx(expected, rel=1e-9)
+    assert not model.state_record().bounded
+
+
+def assert_combinations(model, stream, at_least):
+    """z lies on the line through its members, and has the coefficients of the projection."""
+    found = 0
+    for X, A, before, after in maintenances(model, stream):
+        (p, q), z, a_z = members_and_result(X, A, before, after)
+        line = X[p] - X[q]
+        h = (z - X[q]) @ line / (line @ line)
+        assert z == pytest.approx(X[q] + h * line, abs=1e-12)
+        s = K.gamma * (line @ line)
+        expected = math.exp(-s * (1.0 - h) ** 2) * A[p] + math.exp(-s * h**2) * A[q]
+        assert a_z == pytest.approx(expected, rel=1e-9)
+        found += 1
+    assert found >= at_least
+
+
+@pytest.mark.filterwarnings(SLOW)
+@pytest.mark.parametrize("kind", ["two", "many"])
+def test_copies_and_files_go_on_exactly(kind, tmp_path):
+    for lists in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            stored_as(patch, lists)
+            model = KINDS[kind]()
+            run(model, crowd(400))
+            rb.save(model, tmp_path / "model.rb")
+            others = [
+                pickle.loads(pickle.dumps(model)),
+                copy.deepcopy(model),
+                rb.load(tmp_path / "model.rb"),
+            ]
+            only = rb.load(tmp_path / "model.rb", predict_only=True)
+            x = next(crowd(1, seed=2))[0]
+            assert at(only, x) == at(model, x)
+            expected = run(model, crowd(200, seed=1))
+            for other in others:
+                assert run(other, crowd(200, seed=1)) == expected
+
+
+@pytest.mark.filterwarnings(SLOW)
+def test_storage_may_change_between_merges(monkeypatch):
+    """From lists to tables and back."""
+    model, other = KINDS["two"](), KINDS["two"]()
+    expected = run(other, crowd(1000))
+    found, changes = [], 0
+    for start, (x, y) in enumerate(crowd(1000)):
+        if start % 100 == 0:
+            stored_as(monkeypatch, lists=start % 200 == 0)
+            before = model.block is not None and in_lists(model)
+            if model.block is not None and start % 200 == 0:
+                model._review_table()
+            model.choose_storage()
+            changes += model.block is not None and in_lists(model) != before
+        found += run(model, [(x, y)])
+    assert found == expected
+    assert changes > 4
+
+
+@pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+def test_examples_of_any_size_among_long_vectors(monkeypatch):
+    """Their distances come from differences, in lists as in a table."""
+    huge = [pair for t, pair in enumerate(crowd(80, seed=5, size=1e4)) if t % 2]
+    near = [({name: value * (1.0 + 1e-5) for name, value in x.items()}, y) for x, y in huge]
+    stream = [*crowd(400), *huge, *near, *crowd(40, seed=6)]
+    found = []
+    for lists in (False, True):
+        stored_as(monkeypatch, lists)
+        found.append(run(KINDS["two"](), stream))
+    assert found[0] == found[1]
+    assert np.isfinite(found[0]).all()
+
+
+# the warning
+
+
+def said(model, stream):
+    """The warnings while a model learns a stream."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        run(model, stream)
+    return [str(warning.message) for warning in found]
+
+
+@pytest.mark.parametrize("kind", ["two", "many", "mistakes", "strange", "tube"])
+def test_long_merged_vectors_are_warned_of_once(kind):
+    (text,) = said(KINDS[kind](), crowd(800, kind))
+    assert "RemoveOldest()" in text
+    assert "AutoKernel" in text
+
+
+def test_removal_and_examples_with_most_of_the_features_are_not_warned_of():
+    assert not said(rb.BSGDClassifier(6, K, rb.maintenance.RemoveOldest(), seed=1), crowd(800))
+    rows = 0.1 * np.random.default_rng(0).normal(size=(60, 700))
+    stream = [({f"w{i}": value for i, value in enumerate(x)}, x[0] > 0.0) for x in rows.tolist()]
+    assert not said(KINDS["two"](), stream)
