@@ -16,7 +16,6 @@ from ..compiling.array_views import address_of, f32
 from ..compiling.jit import REORDERED, compiled
 from ..examples.present_features import NO_VECTOR
 from ..expansion.kernel_rows import distances_into
-from ..simd.argmin import least_tagged, tag_with_index
 from ..simd.exponential import F, rough_exp_of
 from ..vectors.stored import read_vector
 from .degradation import (
@@ -99,10 +98,9 @@ def best_partners(model, m, newcomer, search, members):
     else:
         estimate(search, mm, padded_count(model))
     search[LOSS, m] = np.inf
-    tag_with_index(search[LOSS], n)
     listed = wanted if literal else min(wanted + SPARE, n - 1)
     for found in range(listed):
-        j = least_tagged(search[LOSS], n)
+        j = np.argmin(search[LOSS, :n])
         loss = search[LOSS, j]
         if found >= wanted and loss > model.buffer[members[wanted]]:
             break
