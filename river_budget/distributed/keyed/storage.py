@@ -171,7 +171,7 @@ class Folder:
 class ShardDatabase:
     """Keys and states: those of the last checkpoint, and changes since.
 
-    After an error, such as that of a full disk, it is closed and of no more use: it stands at the last checkpoint.
+    After an error, such as that of a full disk, it is of no more use: what SQLite has undone is not known.
     """
 
     def __init__(self, path: pathlib.Path, checkpoint: int):
@@ -200,7 +200,6 @@ class ShardDatabase:
             try:
                 return self.connection.execute(statement, parameters).fetchall()
             except sqlite3.Error as error:
-                self.close()
                 self.failure = type(error)(f"{self.path}: {error}")
         raise self.failure
 
