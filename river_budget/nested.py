@@ -12,7 +12,7 @@ __all__ = ["changed", "last_step", "parameters_of"]
 
 def _parts(model: Any) -> dict[str, Any]:
     """The steps of a pipeline, or the parameters of any other estimator."""
-    if type(model) is compose.Pipeline:
+    if isinstance(model, compose.Pipeline):
         return dict(model.steps)
     names = model._get_params()
     return {name: getattr(model, name) for name in names if name != "_POSITIONAL_ARGS"}
@@ -45,7 +45,7 @@ def last_step(model: Any) -> tuple[str, Any]:
     """(name for `changed`, estimator) of the step that predicts."""
     path = ""
     while True:
-        if type(model) is compose.Pipeline:
+        if isinstance(model, compose.Pipeline):
             name, model = list(model.steps.items())[-1]
         elif isinstance(model, compose.TargetTransformRegressor):
             name, model = "regressor", model.regressor

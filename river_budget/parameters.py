@@ -47,9 +47,16 @@ class Value(base.Base):
         return hash((type(self), *values))
 
 
+# Python's float() reads the first of these as text, and numpy drops imaginary parts with no more than a warning
+NO_NUMBERS = (str, bytes, bytearray, memoryview, complex, np.complexfloating, type(None))
+NUMBER_KINDS = "biuf"  # numpy's codes for kinds of numeric types
+
+
 def as_float(value: Any) -> float | None:
     """A finite number as a float; None for everything else."""
-    if isinstance(value, (str, bytes, complex, np.complexfloating, type(None))):
+    if isinstance(value, NO_NUMBERS):
+        return None
+    if isinstance(value, np.ndarray) and (value.ndim or value.dtype.kind not in NUMBER_KINDS):
         return None
     try:
         result = float(value)
@@ -60,28 +67,35 @@ def as_float(value: Any) -> float | None:
 
 def is_missing(value: Any) -> bool:
     """Whether a value stands for a missing one: None, NaN, or infinity (of statistics without data)."""
-    if value is None or type(value).__name__ == "NAType":
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
         return True
     return isinstance(value, (float, np.floating)) and not math.isfinite(value)
 
 
 # Examples
 
-LONGEST_SHOWN = 60  # at most so many characters of a wrong example in an error
+LONGEST_SHOWN = 60  # at most so many characters of a wrong example or value in an error
+
+
+def shown_in_error(value: Any) -> str:
+    """A wrong value in an error: of an array or a long text only the beginning."""
+    try:
+        shown = repr(value)
+    except ValueError:  # an integer with more digits than Python prints
+        shown = f"{type(value).__name__} with very many digits"
+    return shown if len(shown) <= LONGEST_SHOWN else f"{shown[: LONGEST_SHOWN - 3]}..."
 
 
 def check_example(x: Any) -> None:
     """Raise TypeError if this is no dict, nor anything that is used like one."""
     if type(x) is dict or (hasattr(x, "keys") and hasattr(x, "items")):
         return
-    shown = repr(x)
-    shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[: LONGEST_SHOWN - 3]}..."
     advice = ""
     if isinstance(x, (list, tuple, np.ndarray)):
         advice = (
             ": dict(enumerate(x)) numbers its features, learn_many and predict_many take a matrix"
         )
-    raise TypeError(f"an example must be a dict of its features, not {shown}{advice}")
+    raise TypeError(f"an example must be a dict of its features, not {shown_in_error(x)}{advice}")
 
 
 def number(feature: Any, value: Any) -> float:
@@ -94,7 +108,9 @@ def number(feature: Any, value: Any) -> float:
         advice = ": text needs an encoder in front, such as preprocessing.OneHotEncoder()"
     elif is_missing(value):
         advice = ": rb.Guard('skip') in front leaves such examples out, an imputer fills gaps"
-    raise ValueError(f"feature {feature!r} must be a finite number, not {value!r}{advice}")
+    raise ValueError(
+        f"feature {feature!r} must be a finite number, not {shown_in_error(value)}{advice}"
+    )
 
 
 # Parameters

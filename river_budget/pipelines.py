@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from river import compose
 
+from .guard import is_guarded
 from .model.estimators.checks import is_ours, memory_of
 from .model.inputs.batches import Batch
+from .model.inputs.cells import Cells, as_list
+from .model.inputs.targets import array_of
 
 __all__ = [
     "decision_function_one",
@@ -21,7 +24,7 @@ __all__ = [
 
 def _last(model: Any) -> Any:
     """The model of this package at the end of a pipeline, or the model itself."""
-    while type(model) is compose.Pipeline:
+    while isinstance(model, compose.Pipeline):
         model = list(model.steps.values())[-1]
     if not is_ours(model):
         raise TypeError(f"{type(model).__name__} is no model of river_budget")
@@ -30,7 +33,7 @@ def _last(model: Any) -> Any:
 
 def _before_last(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:
     """An example as it reaches the last step."""
-    if type(model) is not compose.Pipeline:
+    if not isinstance(model, compose.Pipeline):
         return x
     *steps, last = model.steps.values()
     for step in steps:
@@ -138,7 +141,7 @@ def summary(model: Any) -> str:
     [^1]: The guide, [what a kernel learner does](guide/README.md).
 
     """
-    if type(model) is compose.Pipeline:
+    if isinstance(model, compose.Pipeline):
         return "\n".join(summary(step) for step in model.steps.values())
     return str(model.summary() if is_ours(model) else repr(model))
 
@@ -169,7 +172,7 @@ def memory_usage(model: Any) -> int:
     [^1]: The guide, [saving and serving](guide/saving.md).
 
     """
-    if type(model) is compose.Pipeline:
+    if isinstance(model, compose.Pipeline):
         return sum(memory_usage(step) for step in model.steps.values())
     return memory_of(model)
 
@@ -179,6 +182,8 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
 
     The model is afterwards exactly as after a loop of `predict_one` and `learn_one`, also behind scalers, whose
     statistics change from row to row (mini-batches of River's pipelines use those of the whole batch).
+
+    Behind a `Guard` rows may hold values that are no numbers: they are predicted and kept out as in the loop.
 
     Not for streams where labels come late: here every label is known before the next prediction.
 
@@ -215,8 +220,8 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
     if is_ours(model):
         further = {} if w is None else {"w": w}
         return model.predict_then_learn_many(X, y, **further)  # type: ignore[attr-defined]
-    batch = Batch(X)
-    targets = y.tolist() if hasattr(y, "tolist") else list(y)
+    batch = Cells(X) if is_guarded(model) else Batch(X)
+    targets = as_list(y)
     weights = [None] * len(batch) if w is None else np.asarray(w, float).tolist()
     if not len(batch) == len(targets) == len(weights):
         raise ValueError(f"there must be {len(batch)} targets and weights, one for each example")
@@ -224,12 +229,4 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
     for x, target, weight in zip(batch.dicts(), targets, weights, strict=True):
         predictions.append(model.predict_one(x))
         model.learn_one(x, target, **({} if weight is None else {"w": weight}))
-    return batch.series(_as_array(predictions), getattr(y, "name", None))
-
-
-def _as_array(predictions: list[Any]) -> Any:
-    """An array of the predictions, which keeps them unchanged."""
-    found = np.empty(len(predictions), object)
-    found[:] = predictions
-    kinds = {type(value) for value in predictions}
-    return found.astype(next(iter(kinds))) if kinds in ({bool}, {float}, {int}) else found
+    return batch.series(array_of(predictions), getattr(y, "name", None))

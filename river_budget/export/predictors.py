@@ -44,7 +44,7 @@ def predicted(graph: Graph, model: Any, columns: Columns) -> Found:
     from river import linear_model, multiclass
 
     kind = type(model)
-    if kind is compose.Pipeline:
+    if isinstance(model, compose.Pipeline):
         *steps, last = model.steps.values()
         for step in steps:
             columns = transformed(graph, step, columns)

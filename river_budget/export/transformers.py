@@ -14,7 +14,7 @@ from ..algorithms.features.nystroem import Nystroem
 from ..algorithms.features.sketch import PolynomialCountSketch
 from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
 from ..core.block import blocks
-from ..guard import BadRows, Guard
+from ..guard import Guard
 from ..model.base.base import StreamModel
 from .expansions import expansion, sketch, waves
 from .graph import TEXTS, Columns, Graph, Tensor, not_exported
@@ -23,7 +23,7 @@ from .graph import TEXTS, Columns, Graph, Tensor, not_exported
 def features_of(model: Any, behind: Collection[Any] = ()) -> list[Any]:
     """The input features that a step knows; if it does not know them, those that later steps know."""
     kind = type(model)
-    if kind is compose.Pipeline:
+    if isinstance(model, compose.Pipeline):
         for step in reversed(model.steps.values()):
             behind = features_of(step, behind)
         return list(behind)
@@ -49,7 +49,7 @@ def features_of(model: Any, behind: Collection[Any] = ()) -> list[Any]:
 
 def _made_by(step: Any) -> Collection[Any]:
     """Features that are no inputs: a step of a union makes them."""
-    if type(step) is compose.Pipeline:
+    if isinstance(step, compose.Pipeline):
         step = list(step.steps.values())[-1]
     if is_encoder(step):
         values = step.values.items()
@@ -67,7 +67,7 @@ def _encoders(model: Any) -> Iterator[Any]:
     if is_encoder(model):
         yield model
     parts: list[Any] = []
-    if type(model) is compose.Pipeline:
+    if isinstance(model, compose.Pipeline):
         parts += model.steps.values()
     elif type(model) is compose.TransformerUnion:
         parts += model.transformers.values()
@@ -94,7 +94,7 @@ SELECTING: dict[Any, Callable[[Any, set[Any]], bool]] = {  # {class: whether a f
 
 def transformed(graph: Graph, step: Any, columns: Columns) -> Columns:
     """The columns that a step of a pipeline returns."""
-    if type(step) is compose.Pipeline:
+    if isinstance(step, compose.Pipeline):
         for part in step.steps.values():
             columns = transformed(graph, part, columns)
         return columns
@@ -113,7 +113,7 @@ Translation = Callable[[Graph, Any, Columns], Columns]
 
 
 def _translations() -> dict[Any, Translation]:
-    from river import anomaly, preprocessing  # here: they load slowly
+    from river import preprocessing  # here: they load slowly
 
     return {
         preprocessing.StandardScaler: _standard_scaler,
@@ -124,7 +124,6 @@ def _translations() -> dict[Any, Translation]:
         compose.Discard: _selected,
         StandardScaler: _as_rivers(_standard_scaler),
         MinMaxScaler: _as_rivers(_min_max_scaler),
-        anomaly.ThresholdFilter: _filter,
         Guard: _guard,
         Nystroem: _nystroem,
     }
@@ -200,13 +199,6 @@ def _min_max_scaler(graph: Graph, step: Any, columns: Columns) -> Columns:
 def _divided(tensor: Tensor, spread: Any) -> Tensor:
     """A tensor divided by the spread; 0 where the spread is 0."""
     return tensor / np.where(spread > 0.0, spread, math.inf)
-
-
-def _filter(graph: Graph, step: Any, columns: Columns) -> Columns:
-    """The part of a guard that skips examples in learning: it returns all columns."""
-    if type(step.anomaly_detector) is not BadRows:
-        raise not_exported(type(step).__name__)
-    return columns
 
 
 def _guard(graph: Graph, step: Guard, columns: Columns) -> Columns:

@@ -7,6 +7,8 @@ import sys
 import warnings
 from typing import Any
 
+from river import compose
+
 from ..core.block import blocks
 from ..core.rounds.stream_warnings import (
     DIVERGED,
@@ -19,13 +21,15 @@ from ..core.rounds.stream_warnings import (
 )
 
 PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
+COMPOSE = str(pathlib.Path(compose.__file__).parent)
 
 
 class StreamWarning(UserWarning):
     """A model has noticed that its stream is not what it is made for.
 
     All kernel values are 0, the first thousand examples were of one class, targets are not of the order of 1,
-    learning has diverged, or merged vectors have become so long that merging is slow. Each model gives each warning once,
+    learning has diverged, merged vectors have become so long that merging is slow, or a `Guard` has skipped a hundred
+    examples in a row. Each model gives each warning once,
     and goes on learning as without it.
 
     Not for invalid values, which raise an error.
@@ -92,13 +96,13 @@ def issue_warnings(model: Any) -> bool:
     for alarm in (1 << bit for bit in range(due.bit_length())):
         if due & alarm:
             text = f"{type(model).__name__}: {_text(alarm, head)}"
-            warnings.warn(text, StreamWarning, stacklevel=_level_of_user())
+            warnings.warn(text, StreamWarning, stacklevel=level_of_user())
     return True
 
 
-def _level_of_user() -> int:
-    """The `stacklevel` of the first caller outside this package."""
+def level_of_user() -> int:
+    """The `stacklevel` of the first caller outside this package and River's pipelines."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((PACKAGE, COMPOSE)):
         level, frame = level + 1, frame.f_back
     return level

@@ -225,7 +225,7 @@ def size_parameter(model: Any, name: str) -> str:
 
 def resized(model: Any, name: str, size: int) -> Any:
     """A clone of a model whose last step has another budget."""
-    if type(model) is compose.Pipeline:
+    if isinstance(model, compose.Pipeline):
         clone = model.clone()
         step = list(clone.steps)[-1]
         clone.steps[step] = resized(clone.steps[step], name, size)

@@ -65,7 +65,7 @@ def is_target_scaler(model: Any) -> bool:
 
 def steps_of(model: Any) -> list[Any]:
     """The steps of a pipeline; of one inside a TargetStandardScaler, this scaler and then the steps."""
-    if type(model) is compose.Pipeline:
+    if isinstance(model, compose.Pipeline):
         *steps, last = model.steps.values()
         return [*steps, *steps_of(last)]
     return [model, *steps_of(model.regressor)] if is_target_scaler(model) else [model]

@@ -15,6 +15,7 @@ from typing import Any
 from river import compose
 
 from .. import algorithms
+from ..guard import with_steps
 from ..model.base.base import StreamModel
 from . import frozen, plain, rivers, states, trust
 from .container import Source
@@ -65,7 +66,7 @@ def _node(model: Any, arrays: list[Any], depth: int) -> Node:
         raise SavedModelError(
             f"more than {DEEPEST_PIPELINE} pipelines within each other cannot be saved"
         )
-    if type(model) is compose.Pipeline:
+    if isinstance(model, compose.Pipeline):
         steps = [
             [_step_name(name), encoded(step, arrays, depth + 1)]
             for name, step in model.steps.items()
@@ -146,6 +147,6 @@ def _pipeline(node: Node, source: Source, depth: int) -> compose.Pipeline:
         raise damaged("two steps of a pipeline have one name")
     made = [(name, decoded(step, source, depth + 1)) for name, step in steps]
     try:
-        return compose.Pipeline(*made)  # type: ignore[no-untyped-call]
+        return with_steps(made)
     except (TypeError, ValueError, AttributeError) as error:
         raise damaged(f"a pipeline: {error}") from None

@@ -6,8 +6,8 @@ targets        {"class": "TargetStandardScaler", "regressor": node, "targets": [
                our scalers are the same, with "rb." before the class
 classes        {"class": "OneVsRestClassifier", "classifier": node, "classifiers": [[label, node], ...]}
 linear models  {"class": ..., "parameters": ..., "weights": [[feature, weight], ...], "steps": n, ...}
-the guard      {"class": "Guard", "parameters": ..., "table": [[feature, last value], ...]}
-               {"class": "SkipBadRows"}
+the guard      {"class": "Guard", "parameters": ..., "table": [[feature, last value], ...],
+                "skipped": [[feature as text, reason, examples], ...]}
 names          {"class": "FeatureBudget", "parameters": ..., "table": [[feature, count, arrival], ...],
                 "weight": n}
 
@@ -25,7 +25,7 @@ from river import utils
 from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
 from ..algorithms.scaling.targets import TargetStandardScaler
 from ..feature_budget import LARGEST_COUNT, FeatureBudget
-from ..guard import BadRows, Guard
+from ..guard import Guard
 from . import plain
 from .errors import SavedModelError, damaged
 
@@ -43,7 +43,7 @@ Inner = Callable[[Any], Any]  # encodes or decodes a model within another
 
 def encoded(model: Any, inner: Inner) -> Node:
     """The node of a model of River."""
-    from river import anomaly, linear_model, multiclass, preprocessing
+    from river import linear_model, multiclass, preprocessing
 
     kind = type(model)
     if kind is preprocessing.StandardScaler and model.window_size is None:
@@ -67,14 +67,12 @@ def encoded(model: Any, inner: Inner) -> Node:
     if kind is Guard:
         return _with_table(
             model, [list(row) for row in model._last.items()], {"on_bad": model.on_bad}
-        )
+        ) | {"skipped": [[*fault, count] for fault, count in model._skipped.items()]}
     if kind is FeatureBudget:
         parameters = {"max_features": model.max_features, "half_life": model.half_life}
         return _with_table(model, model.kept(), parameters) | {
             "weight": plain.number(model._weight)
         }
-    if kind is anomaly.ThresholdFilter and type(model.anomaly_detector) is BadRows:
-        return {"class": "SkipBadRows"}
     raise SavedModelError(
         f"{kind.__name__} cannot be saved: the models of river_budget can, and River's pipelines of them with "
         "its StandardScaler and MinMaxScaler (without window_size), TargetStandardScaler, OneVsRestClassifier, "
@@ -159,7 +157,7 @@ def _number(value: Any, what: str, least: float = -1e300) -> float:
 
 def _steps(value: Any) -> int:
     if type(value) is not int or not 0 <= value < MOST_EXAMPLES:
-        raise damaged("the steps of an optimizer are no count")
+        raise damaged("steps, or examples that were skipped, are no count")
     return value
 
 
@@ -296,6 +294,10 @@ def _guard(node: Node, inner: Inner) -> Any:
     guard = plain.built(Guard, node.get("parameters"))
     for name, value in rows_of(node.get("table"), 2):
         guard._last[plain.decoded(name)] = plain.decoded(value)
+    for feature, reason, count in rows_of(node.get("skipped"), 3):
+        if type(feature) is not str or type(reason) is not str:
+            raise damaged("what a guard has skipped is no text")
+        guard._skipped[feature, reason] = _steps(count)
     return guard
 
 
@@ -314,12 +316,6 @@ def _feature_budget(node: Node, inner: Inner) -> Any:
     return budget
 
 
-def _skip_bad_rows(node: Node, inner: Inner) -> Any:
-    from river import anomaly
-
-    return anomaly.ThresholdFilter(BadRows(), 0.5)
-
-
 KINDS: dict[str, Callable[[Node, Inner], Any]] = {
     "StandardScaler": _standard_scaler,
     "MinMaxScaler": _min_max_scaler,
@@ -333,5 +329,4 @@ KINDS: dict[str, Callable[[Node, Inner], Any]] = {
     "SoftmaxRegression": _softmax_model,
     "Guard": _guard,
     "FeatureBudget": _feature_budget,
-    "SkipBadRows": _skip_bad_rows,
 }

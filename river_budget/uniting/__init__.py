@@ -10,6 +10,7 @@ from river import base, compose
 
 from ..algorithms.features.nystroem import Nystroem
 from ..algorithms.scaling.targets import TargetStandardScaler
+from ..guard import with_steps
 from ..model.base.base import StreamModel
 from ..model.estimators.estimators import Transformer
 from ..model.expansions.expansion import BudgetModel
@@ -108,7 +109,7 @@ def _shares(weights: Iterable[float] | None, n: int) -> list[float]:
 
 
 def _takes_budget(model: Any) -> bool:
-    if type(model) is compose.Pipeline:
+    if isinstance(model, compose.Pipeline):
         return any(map(_takes_budget, model.steps.values()))
     if isinstance(model, compose.TargetTransformRegressor):
         return _takes_budget(model.regressor)
@@ -127,7 +128,7 @@ def _merged(models: list[Any], weights: list[float], budget: int | None) -> Any:
             raise ValueError(
                 f"model {i} cannot be merged: it only predicts (loaded with predict_only=True)"
             )
-    if type(first) is compose.Pipeline:
+    if isinstance(first, compose.Pipeline):
         return _merged_pipeline(models, weights, budget)
     if isinstance(first, Nystroem):
         return _same_map(models)
@@ -154,7 +155,7 @@ def _merged_pipeline(models: list[Any], weights: list[float], budget: int | None
         except ValueError as error:
             raise ValueError(f"step {name!r}: {error}") from None
         steps.append((name, step))
-    return compose.Pipeline(*steps)  # type: ignore[no-untyped-call]
+    return with_steps(steps)
 
 
 def _merged_target_scaler(models: list[Any], weights: list[float], budget: int | None) -> Any:

@@ -31,7 +31,7 @@ def steps_of_ours(model: Any) -> Iterator[StreamModel]:
     """The models of this package among the steps of a pipeline, or the model itself."""
     if is_ours(model):
         yield model
-    elif type(model) is compose.Pipeline:
+    elif isinstance(model, compose.Pipeline):
         for step in model.steps.values():
             yield from steps_of_ours(step)
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ...core.examples.finite import first_bad_row
-from ...parameters import is_missing, number
+from ...parameters import NUMBER_KINDS, is_missing, number
 from .features import FeatureIndex
-from .frames import NUMBER_KINDS, Frame
+from .frames import Frame
 from .sparse_examples import Lists
 
 UNCACHED_BYTES = 2**20  # a matrix of this size is no longer in the cache when it is read again
@@ -86,14 +86,17 @@ class Batch:
 
     def _read_sparse(self, X: Any, predicted: bool) -> None:
         """Take the rows of a sparse matrix, with each column at most once in a row."""
-        _check_places(X)
-        matrix = X.tocsr()
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
+        matrix = csr_of(X)
         if self.frame is None:
             self.names = list(range(matrix.shape[1]))
-        values = np.require(_of_numbers(matrix.data, predicted), np.float64, ["C", "A"])
+        values = matrix.data
+        if values.dtype.kind not in NUMBER_KINDS:
+            read = number_or_zero if predicted else number
+            values = [
+                read(self.names[column], value)
+                for column, value in zip(matrix.indices.tolist(), values.tolist(), strict=True)
+            ]
+        values = np.require(values, np.float64, ["C", "A"])
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad) and predicted:
             values = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
@@ -266,12 +269,20 @@ class Batch:
         return columns if self.frame is None else self.frame.table(columns)
 
 
-def _check_places(X: Any) -> None:
-    """Refuse a sparse matrix with invalid indexes: scipy would read and write outside its arrays."""
+def csr_of(X: Any) -> Any:
+    """A sparse matrix as CSR, with each column at most once in a row.
+
+    Refuses one with invalid indexes: scipy would read and write outside its arrays.
+    """
     if hasattr(X, "check_format"):
         if (X.indptr[1:] < X.indptr[:-1]).any():  # check_format does not always find this
             raise ValueError("a sparse matrix must have an indptr that does not decrease")
         X.check_format(full_check=True)
+    matrix = X.tocsr()
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
 
 
 def number_or_zero(feature: Any, value: Any) -> float:
@@ -303,12 +314,11 @@ def _as_writable(values: Any) -> Any:
 
 
 def _of_numbers(values: Any, predicted: bool) -> Any:
-    """Convert an array to one of a numeric type, value by value if necessary."""
+    """Convert a matrix to one of a numeric type, value by value if necessary."""
     if values.dtype.kind in NUMBER_KINDS:
         return values
     read = number_or_zero if predicted else number
-    table = values if values.ndim == 2 else values.reshape(-1, 1)
-    checked = [[read(column, value) for column, value in enumerate(row)] for row in table]
+    checked = [[read(column, value) for column, value in enumerate(row)] for row in values]
     return np.array(checked, float).reshape(values.shape)
 
 

@@ -9,7 +9,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from river.utils import dataframe
 
-NUMBER_KINDS = "biuf"  # numpy's codes for kinds of numeric types
+from ...parameters import NUMBER_KINDS
+
 FLOAT_TYPES = np.dtype(np.float64), np.dtype(np.float32)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...parameters import as_float
-from .frames import NUMBER_KINDS, column_of
+from ...parameters import NUMBER_KINDS, as_float
+from .frames import column_of
 
 
 def plain(label: Any) -> Any:
