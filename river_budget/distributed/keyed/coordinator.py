@@ -21,6 +21,10 @@ from .storage import Folder, Form
 MODELS_AT_ONCE = 1000  # at most so many models in one message
 # The largest number of messages without an answer: enough to keep a shard busy, and few to hold in memory.
 WINDOW = 4
+LOSSES = (
+    WorkerLost,
+    sqlite3.Error,
+)  # errors after which a shard no longer holds what it has learned
 
 
 class ShardClient:
@@ -46,7 +50,7 @@ class ShardClient:
         """Wait for the answer to a message."""
         try:
             return ticket.result()
-        except (WorkerLost, sqlite3.Error) as loss:
+        except LOSSES as loss:
             self.back(self, loss)
 
     def drain(self) -> None:
@@ -65,7 +69,7 @@ class ShardClient:
         ticket, asked = self.waiting[0]
         try:
             self.answer(ticket)
-        except (WorkerLost, sqlite3.Error):
+        except LOSSES:
             raise
         except Exception as error:
             if not asked:
@@ -127,10 +131,15 @@ class Coordinator:
         if client in self.clients:
             for place, each in enumerate(self.clients):
                 each.worker.begin(Shard, *self._arguments(place))
-            self._begin([each.worker for each in self.clients])
+            try:
+                self._begin([each.worker for each in self.clients])
+            except LOSSES as another:  # the next call goes back once more
+                loss = another
+        *rest, reason = loss.args  # an error of the system begins with its number
         raise type(loss)(
-            f"{loss}. All shards are back at the last checkpoint: send the rows again, from row "
-            f"{self.rows_done} on (counted from 0)"
+            *rest,
+            f"{reason}. All shards are back at the last checkpoint: send the rows again, from row "
+            f"{self.rows_done} on (counted from 0)",
         ) from None
 
     def stop(self) -> None:
@@ -258,5 +267,8 @@ class Coordinator:
         assert self.folder is not None
         for client, seal in zip(self.clients, seals, strict=True):
             client.answer(seal)
-        self.folder.complete(self.number, self.rows_sealed)
+        try:
+            self.folder.complete(self.number, self.rows_sealed)
+        except OSError as full:
+            self._go_back(self.clients[0], full)
         self.rows_saved = self.rows_sealed
