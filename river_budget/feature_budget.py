@@ -100,8 +100,9 @@ class FeatureBudget(base.Transformer):
         return self._counts.get(name, 0.0) / self._weight
 
     def kept(self) -> list[list[Any]]:
-        """(name, count, arrival number) of every name kept; counts are not divided by the present weight."""
-        return [[name, self._counts[name], at] for _, at, name in self._rarest]
+        """(name, count, arrival number) of every name kept, in order of arrival; counts are not divided by the present weight."""
+        found = [[name, self._counts[name], at] for _, at, name in self._rarest]
+        return sorted(found, key=lambda row: row[2])
 
     def restore(self, kept: list[tuple[Any, float, float]], weight: float) -> None:
         """The inverse of `kept`. `weight`: that of a new occurrence."""

@@ -13,6 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
+# Ranges of numbers in files (saving/trust.py)
+COUNT = (0, 2**62 - 1)
+WHOLE = (-COUNT[1], COUNT[1])
+FINITE = (-sys.float_info.max, sys.float_info.max)
+
 
 class Value(base.Base):
     """An immutable object: two are equal if their parameters are."""

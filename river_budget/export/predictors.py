@@ -264,7 +264,7 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
         kinds = ["STRING" if name in words else "DOUBLE" for name in names]
         inputs = [(text, kind, 1) for text, kind in zip(texts, kinds, strict=True)]
     made = graph.model(inputs, properties)
-    files.write(path, [made.SerializeToString()])
+    files.write(path, made.SerializeToString())
 
 
 def columns_in(graph: Graph, model: Any, names: list[Any], matrix: bool) -> Columns:

@@ -14,7 +14,7 @@ from ..parameters import Value, finite, instance_of, positive, whole
 class Kernel(Value):
     """Base class of all kernels."""
 
-    file_limits: ClassVar[Mapping[str, int]] = {}
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {}  # of parameters in a file
     scales: Mapping[Any, float] | None = None  # factors of features
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class Polynomial(Kernel):
 
     """
 
-    file_limits = {"degree": 10_000}  # in a file: multiplications per kernel value
+    ranges = {"degree": (1, 10_000)}  # multiplications per kernel value
 
     def __init__(self, degree: int = 3, gamma: float | str = 1.0, coef0: float = 1.0):
         whole(1)("degree", degree)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from . import container, files, nodes
-from .container import Source
+from . import archive, files, nodes
 from .errors import SavedModelError
 from .nodes import register
 
 __all__ = ["SavedModelError", "load", "register", "save"]
 
-LARGEST_FILE = 2**32  # bytes of the largest file that `load` accepts by default
-NO_LIMIT = 2**63
+LARGEST_FILE = 2**32  # bytes of memory that a file and its models may take by default
 
 
 def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -> None:
@@ -58,18 +56,8 @@ def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -
     [^1]: The guide, [saving and serving](guide/saving.md).
 
     """
-    arrays: list[Any] = []
-    node = nodes.encoded(model, arrays)
-    try:
-        restored = nodes.decoded(node, Source(arrays, predict_only, NO_LIMIT))
-        if predict_only:
-            arrays = []
-            node = nodes.encoded(restored, arrays)
-            nodes.decoded(node, Source(arrays, False, NO_LIMIT))
-    except SavedModelError as error:
-        raise SavedModelError(f"the model cannot be saved, it would not load: {error}") from None
-    parts = container.content(node, arrays)
-    files.write(path, parts)
+    node, arrays = nodes.saved(model, predict_only)
+    files.write(path, archive.packed(node, arrays))
 
 
 def load(
@@ -77,7 +65,7 @@ def load(
 ) -> Any:
     """Read a model from a file. It continues to learn exactly as the saved model would have.
 
-    A file that is damaged, cut off, forged or of a later version raises `SavedModelError`; one that cannot
+    A file that is damaged, cut off, forged or of another format raises `SavedModelError`; one that cannot
     be read at all an `OSError`, as usual.
 
     Not for files that others may have changed to mislead you: the checks make sure that a file is safe, not that
@@ -90,7 +78,8 @@ def load(
     predict_only
         Leave out numbers that only learning needs: a smaller model that cannot learn.
     max_bytes
-        A larger file or model raises an error, so that a forged file cannot fill the memory.
+        If the file and the models in it would take more memory, an error is raised, so that a forged file cannot
+        fill the memory.
 
     Examples
     --------
@@ -124,5 +113,5 @@ def opened(
     data: bytes, path: Any = "this", predict_only: bool = False, max_bytes: int = LARGEST_FILE
 ) -> Any:
     """The model in the bytes of a file."""
-    node, arrays = container.parsed(data, path, max_bytes)
-    return nodes.decoded(node, Source(arrays, predict_only, max_bytes))
+    head, source = archive.parsed(data, path, max_bytes, predict_only)
+    return nodes.loaded(head.get("model"), source)

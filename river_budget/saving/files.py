@@ -9,8 +9,8 @@ import pathlib
 import secrets
 import stat
 import time
-from collections.abc import Iterable
-from typing import IO, Any
+from collections.abc import Iterator
+from typing import IO
 
 from .errors import SavedModelError
 
@@ -19,8 +19,15 @@ READERS_BLOCK = os.name == "nt"  # Windows does not replace a file that somebody
 LONGEST_WAIT = 2.0  # seconds to wait for readers of the old file
 
 
-def write(path: str | os.PathLike[str], parts: Iterable[Any]) -> None:
-    """Write a file atomically: at every moment the path names the old file or the complete new one.
+def write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file with this content."""
+    with created(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def created(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file to be written: at every moment the path names the old file or the complete new one.
 
     Follows symbolic links, and keeps the permissions of the old file. A process that is killed meanwhile may leave
     a temporary file.
@@ -32,7 +39,7 @@ def write(path: str | os.PathLike[str], parts: Iterable[Any]) -> None:
     file = open(draft, "xb")  # noqa: SIM115, it is closed before the draft is renamed or removed
     try:
         with file:
-            file.writelines(parts)
+            yield file
             file.flush()
             if permissions is not None and os.chmod in os.supports_fd:  # not on Windows
                 os.chmod(file.fileno(), permissions)

@@ -4,25 +4,28 @@ our models     class, parameters, features, labels, numbers and arrays (states.p
 pipelines      {"class": "Pipeline", "steps": [[name, node], ...]}
 River's own    see rivers.py
 
-Models that only predict have "predict_only": true.
+Models that only predict have "predict_only": true. What is loaded is what would be saved again, and what is saved
+is what would be loaded: `saved` and `loaded` compare.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+import numpy as np
 from river import compose
 
 from .. import algorithms
 from ..guard import with_steps
 from ..model.base.base import StreamModel
 from . import frozen, plain, rivers, states, trust
-from .container import Source
+from .archive import Arrays, Source, text_of
 from .errors import SavedModelError, damaged
 
 Node = dict[str, Any]
 DEEPEST_PIPELINE = 10  # the depth up to which pipelines may be nested
+MODEL_BYTES = 4096  # more than a model takes without its tables and names
+ROW_BYTES = 1024  # more than a row of one of River's models takes
 _registered: dict[str, Any] = {}
 
 
@@ -50,31 +53,68 @@ def _is_in_block(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, StreamModel)
 
 
+# whole files
+
+
+def saved(model: Any, predict_only: bool = False) -> tuple[Node, Arrays]:
+    """The node and the arrays of a model, after the check that they would load as they are."""
+    node, arrays = encoded(model)
+    try:
+        if predict_only:
+            node, arrays = encoded(decoded(node, Source(arrays, predict_only=True)))
+        loaded(node, Source(arrays))
+    except SavedModelError as error:
+        raise SavedModelError(f"the model cannot be saved, it would not load: {error}") from None
+    return node, arrays
+
+
+def loaded(node: Any, source: Source) -> Any:
+    """The model of a node, after the check that it would be saved as it is."""
+    model = decoded(node, source)
+    source.reserve(2 * sum(array.nbytes for array in source.arrays.values()))
+    again, arrays = encoded(model)
+    if source.predict_only or (
+        text_of(again) == text_of(node)
+        and arrays.keys() == source.arrays.keys()
+        and all(_same_bits(array, source.arrays[name]) for name, array in arrays.items())
+    ):
+        return model
+    raise damaged("it would be saved in another way")
+
+
+def _same_bits(a: Any, b: Any) -> bool:
+    return a.dtype == b.dtype and np.array_equal(a.view(np.int64), b.view(np.int64))
+
+
 # to the file
 
 
-def encoded(model: Any, arrays: list[Any], depth: int = 0) -> Node:
-    """The node of a model, whose arrays are appended to `arrays`."""
-    node = _node(model, arrays, depth)
-    if frozen.is_frozen(model):
-        node["predict_only"] = True
-    return node
+def encoded(model: Any) -> tuple[Node, Arrays]:
+    """The node and the arrays of a model."""
+    arrays: Arrays = {}
+    return _encoded(model, arrays), arrays
 
 
-def _node(model: Any, arrays: list[Any], depth: int) -> Node:
+def _encoded(model: Any, arrays: Arrays, depth: int = 0) -> Node:
     if depth > DEEPEST_PIPELINE:
         raise SavedModelError(
             f"more than {DEEPEST_PIPELINE} pipelines within each other cannot be saved"
         )
+
+    def inner(model: Any) -> Node:
+        return _encoded(model, arrays, depth + 1)
+
+    node: Node
     if isinstance(model, compose.Pipeline):
-        steps = [
-            [_step_name(name), encoded(step, arrays, depth + 1)]
-            for name, step in model.steps.items()
-        ]
-        return {"class": "Pipeline", "steps": steps}
-    if class_named(type(model).__name__) is type(model):
-        return states.encoded(model, arrays)
-    return rivers.encoded(model, lambda inner: encoded(inner, arrays, depth + 1))
+        steps = [[_step_name(name), inner(step)] for name, step in model.steps.items()]
+        node = {"class": "Pipeline", "steps": steps}
+    elif class_named(type(model).__name__) is type(model):
+        node = states.encoded(model, arrays)
+    else:
+        node = rivers.encoded(model, inner)
+    if frozen.is_frozen(model):
+        node["predict_only"] = True
+    return node
 
 
 def _step_name(name: Any) -> str:
@@ -93,17 +133,13 @@ def settings(node: Any) -> str:
 
     (Text, as in Python 1 equals True, and as parameters they may differ.)
     """
-    return json.dumps(_settings(node), sort_keys=True)
+    return text_of(_settings(node))
 
 
-def _settings(node: Any) -> Any:
-    if not isinstance(node, dict):
-        return None
+def _settings(node: Node) -> Node:
     found = {name: node[name] for name in SETTINGS if name in node}
     if isinstance(node.get("steps"), list):
-        found["steps"] = [
-            [name, _settings(step)] for name, step in rivers.rows_of(node["steps"], 2)
-        ]
+        found["steps"] = [[name, _settings(step)] for name, step in node["steps"]]
     for name in ("regressor", "classifier"):
         if name in node:
             found[name] = _settings(node[name])
@@ -118,6 +154,7 @@ def _settings(node: Any) -> Any:
 
 def decoded(node: Any, source: Source, depth: int = 0) -> Any:
     """The model of a node."""
+    source.reserve(MODEL_BYTES)
     try:
         if not isinstance(node, dict) or depth > DEEPEST_PIPELINE:
             raise damaged("a model is missing in it")
@@ -130,22 +167,27 @@ def decoded(node: Any, source: Source, depth: int = 0) -> Any:
 
 def _model(node: Node, source: Source, only_predicts: bool, depth: int) -> Any:
     kind = node.get("class")
-    if kind == "Pipeline":
-        return _pipeline(node, source, depth)
     if isinstance(kind, str) and class_named(kind) is not None:
         return states.decoded(class_named(kind), node, source, only_predicts)
+
+    def inner(node: Any) -> Any:
+        return decoded(node, source, depth + 1)
+
+    if kind == "Pipeline":
+        return _pipeline(node, inner)
     if isinstance(kind, str) and kind in rivers.KINDS:
-        return rivers.decoded(kind, node, lambda inner: decoded(inner, source, depth + 1))
+        source.reserve(ROW_BYTES * rivers.n_rows(node))
+        return rivers.KINDS[kind](node, inner)
     raise SavedModelError(f"the file holds a {plain.short(kind)}, which this version does not know")
 
 
-def _pipeline(node: Node, source: Source, depth: int) -> compose.Pipeline:
+def _pipeline(node: Node, inner: rivers.Inner) -> compose.Pipeline:
     steps = rivers.rows_of(node.get("steps"), 2)
     if not all(isinstance(name, str) for name, _ in steps):
         raise damaged("a step of a pipeline has no name")
     if len({name for name, _ in steps}) < len(steps):
         raise damaged("two steps of a pipeline have one name")
-    made = [(name, decoded(step, source, depth + 1)) for name, step in steps]
+    made = [(name, inner(step)) for name, step in steps]
     try:
         return with_steps(made)
     except (TypeError, ValueError, AttributeError) as error:

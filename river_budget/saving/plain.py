@@ -73,6 +73,20 @@ def decoded(value: Any, depth: int = 0) -> Any:
     raise damaged(f"{short(value)} is no value")
 
 
+def name(value: Any) -> Any:
+    """A name or a label: text, a number, a boolean, None, or a tuple of these."""
+    found = decoded(value)
+    if not _is_name(found):
+        raise damaged(f"{short(found)} is no name")
+    return found
+
+
+def _is_name(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_name, value))
+    return value is None or (isinstance(value, (bool, int, float, str)) and value == value)
+
+
 def _is_pair(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2
 

@@ -141,31 +141,10 @@ def _softmax(model: Any) -> Node:
 # from the file
 
 
-def decoded(kind: str, node: Node, inner: Inner) -> Any:
-    """The model of a node."""
-    return KINDS[kind](node, inner)
-
-
-def _number(value: Any, what: str, least: float = -1e300) -> float:
-    number = plain.decoded(value)
-    if isinstance(number, bool) or not isinstance(number, (int, float)):
-        raise damaged(f"{what} is no number")
-    if not least <= number <= 1e300:
-        raise damaged(f"{what} is out of range")
-    return float(number)
-
-
-def _steps(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < MOST_EXAMPLES:
-        raise damaged("steps, or examples that were skipped, are no count")
-    return value
-
-
-def _parameter(node: Node, name: str) -> float:
-    parameters = node.get("parameters")
-    if not isinstance(parameters, dict):
-        raise damaged(f"{plain.short(parameters)} are no parameters")
-    return _number(parameters.get(name), name)
+def n_rows(node: Node) -> int:
+    """How many rows the tables of a node have."""
+    tables = [node.get(name) for name in ("table", "weights", "classifiers", "skipped")]
+    return sum(len(table) for table in tables if isinstance(table, list))
 
 
 def rows_of(table: Any, length: int) -> list[list[Any]]:
@@ -178,21 +157,43 @@ def rows_of(table: Any, length: int) -> list[list[Any]]:
     return table
 
 
-def _statistics(node: Node, *kinds: type) -> list[list[Any]]:
-    """The rows of a scaler's table: a feature name, then numbers of these types."""
-    rows = []
-    for row in rows_of(node.get("table"), 1 + len(kinds)):
-        values = [plain.decoded(value) for value in row]
-        for value, kind in zip(values[1:], kinds, strict=True):
-            fits = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if kind is int:
-                fits = fits and isinstance(value, int) and 0 <= value < MOST_EXAMPLES
-            elif isinstance(value, int):  # scalers of integer features have integer statistics
-                fits = fits and abs(value) <= 2**1000  # what arithmetic with floats can take
-            if not fits:
-                raise damaged(f"{plain.short(value)} in a scaler")
-        rows.append(values)
+def _named(table: Any, length: int) -> list[list[Any]]:
+    """The rows of a table that begin with a name, which are different."""
+    rows = [[plain.name(row[0]), *row[1:]] for row in rows_of(table, length)]
+    if len({row[0] for row in rows}) < len(rows):
+        raise damaged("names are not different from each other")
     return rows
+
+
+def _number(value: Any, what: str, least: float = -1e300, most: float = 1e300) -> float:
+    number = plain.decoded(value)
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        raise damaged(f"{what} is no number")
+    if not least <= number <= most:
+        raise damaged(f"{what} is out of range")
+    return float(number)
+
+
+def _count(value: Any, what: str) -> int:
+    if type(value) is not int or not 0 <= value < MOST_EXAMPLES:
+        raise damaged(f"{what} is no count")
+    return value
+
+
+def _parameter(node: Node, name: str) -> float:
+    parameters = node.get("parameters")
+    if not isinstance(parameters, dict):
+        raise damaged(f"{plain.short(parameters)} are no parameters")
+    return _number(parameters.get(name), name)
+
+
+def _statistic(value: Any) -> Any:
+    """A number of a scaler; those of whole features may be whole, of a size that arithmetic with others can take."""
+    number = plain.decoded(value)
+    whole = type(number) is int and abs(number) <= 2**1000
+    if not whole and type(number) is not float:
+        raise damaged(f"{plain.short(number)} in a scaler")
+    return number
 
 
 def _standard_scaler(node: Node, inner: Inner) -> Any:
@@ -201,8 +202,9 @@ def _standard_scaler(node: Node, inner: Inner) -> Any:
     scaler = plain.built(preprocessing.StandardScaler, node.get("parameters"))
     if type(scaler.with_std) is not bool or scaler.window_size is not None:
         raise damaged("a StandardScaler with other parameters")
-    for name, count, mean, var in _statistics(node, int, float, float):
-        scaler.counts[name], scaler.means[name], scaler.vars[name] = count, mean, var
+    for name, count, mean, var in _named(node.get("table"), 4):
+        scaler.counts[name] = _count(count, "what a scaler has seen")
+        scaler.means[name], scaler.vars[name] = _statistic(mean), _statistic(var)
     return scaler
 
 
@@ -210,15 +212,15 @@ def _min_max_scaler(node: Node, inner: Inner) -> Any:
     from river import preprocessing
 
     scaler = preprocessing.MinMaxScaler()
-    for name, low, high in _statistics(node, float, float):
-        scaler.min[name].min, scaler.max[name].max = low, high
+    for name, low, high in _named(node.get("table"), 3):
+        scaler.min[name].min, scaler.max[name].max = _statistic(low), _statistic(high)
     return scaler
 
 
 def _our_scaler(node: Node, inner: Inner) -> Any:
-    kind = node["class"].removeprefix("rb.")
-    theirs = decoded(kind, node, inner)
-    ours = StandardScaler(theirs.with_std) if kind == "StandardScaler" else MinMaxScaler()
+    theirs = KINDS[node["class"].removeprefix("rb.")](node, inner)
+    standard = node["class"] == "rb.StandardScaler"
+    ours = StandardScaler(theirs.with_std) if standard else MinMaxScaler()
     ours.take_from(theirs)
     return ours
 
@@ -243,12 +245,11 @@ def _one_vs_rest(node: Node, inner: Inner) -> Any:
     from river import multiclass
 
     model = multiclass.OneVsRestClassifier(inner(node.get("classifier")))
-    for label, one in rows_of(node.get("classifiers"), 2):
-        classifier = inner(one)
-        if type(classifier) is not type(model.classifier):
+    for label, one in _named(node.get("classifiers"), 2):
+        model.classifiers[label] = inner(one)
+        if type(model.classifiers[label]) is not type(model.classifier):
             raise damaged("a OneVsRestClassifier has classifiers of several kinds")
-        model.classifiers[plain.decoded(label)] = classifier
-    model._y_name = plain.decoded(node.get("target_name"))
+    model._y_name = plain.name(node.get("target_name"))
     return model
 
 
@@ -256,12 +257,12 @@ def _descent(node: Node, steps: Any) -> Any:
     from river import optim
 
     optimizer = optim.SGD(_number(node.get("rate"), "a rate"))
-    optimizer.n_iterations = _steps(steps)
+    optimizer.n_iterations = _count(steps, "the number of steps")
     return optimizer
 
 
 def _weights(table: Any) -> dict[Any, float]:
-    return {plain.decoded(name): _number(w, "a weight") for name, w in rows_of(table, 2)}
+    return {name: _number(weight, "a weight") for name, weight in _named(table, 2)}
 
 
 def _linear_model(node: Node, inner: Inner) -> Any:
@@ -274,7 +275,7 @@ def _linear_model(node: Node, inner: Inner) -> Any:
     model = kind(optimizer=optimizer, intercept_lr=rate, **parameters)
     model._weights = utils.VectorDict(_weights(node.get("table")), model.initializer)
     model.intercept = _number(node.get("intercept"), "an intercept")
-    model._y_name = plain.decoded(node.get("target_name"))
+    model._y_name = plain.name(node.get("target_name"))
     return model
 
 
@@ -283,39 +284,37 @@ def _softmax_model(node: Node, inner: Inner) -> Any:
 
     l2 = _parameter(node, "l2")
     model = linear_model.SoftmaxRegression(optimizer=_descent(node, 0), l2=l2)
-    for label, steps, table in rows_of(node.get("weights"), 3):
-        name = plain.decoded(label)
-        model.weights[name].update(_weights(table))
-        model.optimizers[name].n_iterations = _steps(steps)
+    for label, steps, table in _named(node.get("weights"), 3):
+        model.weights[label].update(_weights(table))
+        model.optimizers[label].n_iterations = _count(steps, "the number of steps")
     return model
 
 
 def _guard(node: Node, inner: Inner) -> Any:
     guard = plain.built(Guard, node.get("parameters"))
-    for name, value in rows_of(node.get("table"), 2):
-        guard._last[plain.decoded(name)] = plain.decoded(value)
+    for name, value in _named(node.get("table"), 2):
+        guard._last[name] = plain.name(value)
     for feature, reason, count in rows_of(node.get("skipped"), 3):
         if type(feature) is not str or type(reason) is not str:
             raise damaged("what a guard has skipped is no text")
-        guard._skipped[feature, reason] = _steps(count)
+        guard._skipped[feature, reason] = _count(count, "what a guard has skipped")
     return guard
 
 
 def _feature_budget(node: Node, inner: Inner) -> Any:
-    budget = plain.built(FeatureBudget, node.get("parameters"))
-    rows = rows_of(node.get("table"), 3)
+    budget, rows = (
+        plain.built(FeatureBudget, node.get("parameters")),
+        _named(node.get("table"), 3),
+    )
     if len(rows) > budget.max_features:
         raise damaged("it keeps more names than it may")
-    weight = _number(node.get("weight"), "a weight")
-    if not 1.0 <= weight <= LARGEST_COUNT:
-        raise damaged("a weight is out of range")
-    found = [(plain.decoded(name), _number(n, "a count"), _steps(at)) for name, n, at in rows]
-    if len({name for name, _, _ in found}) < len(rows):
-        raise damaged("names are not different from each other")
+    weight = _number(node.get("weight"), "a weight", 1.0, LARGEST_COUNT)
+    found = [(name, _number(n, "a count"), _count(at, "an arrival")) for name, n, at in rows]
     budget.restore(found, weight)
     return budget
 
 
+# the model of a node, by its class
 KINDS: dict[str, Callable[[Node, Inner], Any]] = {
     "StandardScaler": _standard_scaler,
     "MinMaxScaler": _min_max_scaler,

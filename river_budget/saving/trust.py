@@ -1,12 +1,14 @@
 """Check a model from a file for everything that compiled code assumes, before compiled code runs on it.
 
 Compiled code uses some of these numbers as indexes and loop bounds without a check, and some loops do not end
-on NaN. This file checks what all models have in common; models must check the rest (`check_restored_state`,
-`check_restored_rows`).
+on NaN. What a number may be stands in tables: NUMBERS for what all models have, and `ranges` of a class for its
+parameters, its own numbers and its tables. What depends on several of them a model checks itself
+(`check_restored_state`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,30 +17,70 @@ import numpy as np
 from ..core.block import blocks
 from ..core.block.codes import Kernel
 from ..core.block.limits import BOUND
+from ..core.expansion.support import HUGE_SCALE, TINY_SCALE
+from ..core.rounds.calibration import LONGEST_LEAD, STEEPEST
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.sparse_examples import vectors_of
+from ..parameters import COUNT, FINITE
+from . import plain
+from .archive import Source
 from .errors import SavedModelError, damaged
 
+RANDOM = (0, 2**64 - 1)
+CURVATURE = (0.0, 1e15)  # real ones are far smaller
+NUMBERS: dict[
+    str, tuple[float, float]
+] = {  # numbers of the header of a block, and what they may be
+    "count": COUNT,
+    "width": COUNT,
+    "arrived": COUNT,
+    "random": RANDOM,
+    "repairs": COUNT,
+    "judged": COUNT,
+    "gamma": (0.0, FINITE[1]),
+    "scale": (TINY_SCALE, HUGE_SCALE),
+    "slope": (0.0, STEEPEST),
+    "lead": (0.0, LONGEST_LEAD),
+    "slope_curvature": CURVATURE,
+    "lead_curvature": CURVATURE,
+    "cross_curvature": (-CURVATURE[1], CURVATURE[1]),
+}
 NORM_ROUNDING = 1e-9  # the relative error that a stored squared length may have
 
 
-def check_parameters(model: Any) -> None:
-    """Refuse very large values of parameters that users may set to any number."""
-    for owner in (model, model.kernel_in_use, getattr(model.kernel_in_use, "kernel", None)):
-        for name, limit in getattr(owner, "file_limits", {}).items():
-            if getattr(owner, name) > limit:
-                raise SavedModelError(f"{name} above {limit} in a file is refused")
+# numbers and tables
 
 
-def check_declared(model: Any) -> None:
-    """Require that each integer of a record is a parameter, a constant, or checked by the model."""
-    whole = {name for name in model.state_type.names if model.state_type[name].kind in "iu"}
-    open_fields = whole.difference(model.parameters(), model.initial_state(), model.checked_fields)
-    if open_fields:
-        raise NotImplementedError(
-            f"{type(model).__name__} keeps {', '.join(sorted(open_fields))} and does not say what a file may set "
-            "it to: name it in checked_fields, and check it in check_restored_state"
-        )
+def number(value: Any, name: str, least: float, most: float = math.inf) -> Any:
+    """A number of a file within its range, which is one of whole numbers or of others."""
+    whole = isinstance(least, int)
+    try:  # whole numbers are text, as many readers of JSON cannot represent those of 64 bits
+        found = int(value) if whole and len(value) < 21 else plain.decoded(value)
+    except (ValueError, TypeError):
+        found = None
+    if type(found) is not (int if whole else float):
+        raise damaged(f"{name} is no such number")
+    if not least <= found <= most:
+        raise damaged(f"{name} is out of range")
+    return found
+
+
+def numbers(values: Any) -> dict[str, Any]:
+    """The numbers of the header of a block."""
+    if not isinstance(values, dict) or values.keys() != NUMBERS.keys():
+        raise damaged("a part of its state is missing")
+    found = {name: number(values[name], name, *limits) for name, limits in NUMBERS.items()}
+    if found["slope"] > 0.0 and not found["slope_curvature"] > 0.0:
+        raise damaged("slope_curvature is out of range")
+    return found
+
+
+def table(source: Source, folder: int, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
+    """A table of a file, of finite numbers; squared lengths may overflow."""
+    found = source.array(f"{folder}/{name}", shape, dtype.kind)
+    if np.isnan(found).any() or (name != "norms" and np.isinf(found).any()):
+        raise damaged(f"its {name} are not finite")
+    return found
 
 
 def size_of(fields: Mapping[str, Any]) -> int:
@@ -46,15 +88,58 @@ def size_of(fields: Mapping[str, Any]) -> int:
     return blocks.block_size(fields) + blocks.scratch_size(fields)
 
 
+# the ranges of a class
+
+
+def ranges_of(owner: Any) -> dict[str, tuple[float, float]]:
+    """The ranges that the class of a model or a kernel and its bases declare."""
+    kinds = [vars(kind).get("ranges", {}) for kind in reversed(type(owner).__mro__)]
+    return {name: limits for ranges in kinds for name, limits in ranges.items()}
+
+
+def check_declared(model: Any) -> None:
+    """Require that each integer of a record is a parameter, a constant, or has a range."""
+    kinds = model.state_type
+    whole = {name for name in kinds.names if kinds[name].kind in "iu"}
+    ranges = ranges_of(model)
+    missing = whole.difference(model.parameters(), model.initial_state(), ranges)
+    if model.block is not None and blocks.views(model.block).head.per_vector:
+        missing |= {"per_vector"}.difference(ranges)
+    if missing:
+        raise NotImplementedError(
+            f"{type(model).__name__} keeps {', '.join(sorted(missing))} and does not say in `ranges` what a file may "
+            "set it to"
+        )
+
+
+def check_parameters(model: Any) -> None:
+    """Refuse very large values of parameters that users may set to any number."""
+    kernel = model.kernel_in_use
+    values = {name: getattr(model, name) for name in model.parameters()}
+    for owner in (model, kernel, getattr(kernel, "kernel", kernel)):
+        given = values if owner is model else vars(owner)
+        for name, (_, most) in ranges_of(owner).items():
+            if name in given and given[name] > most:
+                raise SavedModelError(f"{name} above {most} in a file is refused")
+
+
 def check_state(model: Any, count: int) -> None:
     """Check the state of a model whose block has been filled from a file."""
     check_declared(model)
+    block, record, tables = blocks.views(model.block), model.state_record(), model.own_tables()
+    for name, (least, most) in ranges_of(model).items():
+        if name in record.dtype.names:
+            values = record[name]
+        elif name == "per_vector":
+            values = block.per_vector[:, :count]
+        else:
+            values = tables.get(name, least)
+        if not np.all((values >= least) & (values <= most)):
+            raise damaged(f"its {name} is out of range")
     if isinstance(model, BudgetModel):
         _check_vectors(model, count)
     try:
         model.check_restored_state(count)
-        if blocks.views(model.block).head.per_vector:  # models that only predict have none
-            model.check_restored_rows(count)
     except ValueError as error:
         raise damaged(str(error)) from None
 
@@ -71,12 +156,16 @@ def _check_vectors(model: Any, count: int) -> None:
         if not (np.abs(block.norms[:count]) <= BOUND).all():
             raise damaged("its norms are out of range")
         return
-    laplacian = block.head.kernel == Kernel.LAPLACIAN
-    lists, norms = vectors_of(model.block), block.norms[:count]
-    owners = np.repeat(np.arange(count), np.diff(lists.starts))
+    laplacian, norms = block.head.kernel == Kernel.LAPLACIAN, block.norms[:count]
     with np.errstate(over="ignore", invalid="ignore"):
-        lengths = np.abs(lists.values) if laplacian else lists.values**2
-        expected = np.bincount(owners, lengths, count)
+        if block.head.slots:
+            lists = vectors_of(model.block)
+            owners = np.repeat(np.arange(count), np.diff(lists.starts))
+            lengths = np.abs(lists.values) if laplacian else lists.values**2
+            expected = np.bincount(owners, lengths, count)
+        else:
+            table = block.vectors[:, :count]
+            expected = np.abs(table).sum(0) if laplacian else np.einsum("ij,ij->j", table, table)
         near = np.abs(norms - expected) <= NORM_ROUNDING * expected + np.finfo(float).tiny
     if not (near | (norms == expected)).all():
         raise damaged("its norms are not those of its vectors")

@@ -43,7 +43,7 @@ def mutated(rng, data, others):
             length = rng.choice([1, 8, 64, 1000])
             data[place : place + length] = other[start : start + length]
         else:  # a digit or a sign of the header
-            digits = [i for i in range(48, min(len(data), 1500)) if chr(data[i]) in '0123456789-"']
+            digits = [i for i in range(min(len(data), 1500)) if chr(data[i]) in '0123456789-"']
             if digits:
                 data[rng.choice(digits)] = ord(rng.choice('0123456789-"'))
     return bytes(data)
@@ -62,7 +62,7 @@ def test_mutated_files_are_refused_or_hold_a_model_that_works(no_hang):
         if i % 3 == 0:
             data = mutated(rng, rng.choice(files), files)
         elif i % 3 == 1:
-            data = signed(mutated(rng, rng.choice(files), files)[40:])
+            data = signed(mutated(rng, rng.choice(files), files))
         else:
             data = forge(rng, *rng.choice(sources))
         loaded += outcome_of(data) == "loaded"
@@ -103,7 +103,7 @@ def test_a_process_that_loads_mutated_files_stays_below_250_MB(no_hang):
     )
     for i in range(FILES):
         if i % 2:
-            data = signed(mutated(rng, rng.choice(files), files)[40:])
+            data = signed(mutated(rng, rng.choice(files), files))
         else:
             data = forge(rng, *rng.choice(sources))
         loader.stdin.write((len(data) + 1).to_bytes(8, "little") + data)  # 0 would be the end

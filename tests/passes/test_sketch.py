@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from forging import packed, unpacked
 from oracles.sketch import sketch
 from river import evaluate, linear_model, metrics
 
@@ -13,7 +14,7 @@ import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.core.block.random_numbers import uniforms
 from river_budget.kernels import RBF, Linear, Polynomial
-from river_budget.saving import container, files, opened
+from river_budget.saving import opened
 
 KERNELS = [Polynomial(1, 0.5, 0.0), Polynomial(2, "1/d", 1.0), Polynomial(4, 0.3, 0.7)]
 
@@ -100,9 +101,7 @@ def test_a_file_with_other_places_is_refused(tmp_path):
     model.learn_one({"a": 1.0, "b": 2.0})
     rb.save(model, tmp_path / "good")
     assert rb.load(tmp_path / "good").transform_one({"a": 1.0}) == model.transform_one({"a": 1.0})
-    node, arrays = container.parsed((tmp_path / "good").read_bytes(), "good", 10**6)
-    arrays = [array.copy() for array in arrays]
-    arrays[node["arrays"]["vectors"]][0, 0] = 1e9
-    files.write(tmp_path / "bad", container.content(node, arrays))
+    head, arrays = unpacked((tmp_path / "good").read_bytes())
+    arrays["0/vectors"][0, 0] = 1e9
     with pytest.raises(rb.SavedModelError, match="places and signs"):
-        opened((tmp_path / "bad").read_bytes())
+        opened(packed(head, arrays))

@@ -11,7 +11,6 @@ SUPPORT = pathlib.Path(__file__).resolve().parent
 TESTS = SUPPORT.parent
 ROOT = TESTS.parent
 EXAMPLES = ROOT / "examples"
-GOLDEN = TESTS / "golden" / "format_1"
 # as `pythonpath` in pyproject.toml, and the package
 PATHS = [str(SUPPORT), str(TESTS), str(EXAMPLES), str(ROOT)]
 PYTHONPATH = os.pathsep.join(PATHS)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
-import hashlib
+import io
 import json
 import math
+import warnings
+import zipfile
 
 import numpy as np
 from saved_models import answers, stream_of, teach
@@ -13,30 +15,57 @@ from saved_models import answers, stream_of, teach
 import river_budget as rb
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project
-from river_budget.saving import container, opened
+from river_budget.saving import archive, nodes, opened
 
 
 def unpacked(data):
-    """(header, arrays) of a file."""
-    end = 48 + int.from_bytes(data[40:48], "little")
-    header = json.loads(data[48:end])
-    arrays = []
-    for entry in header["arrays"]:
-        n = math.prod(entry["shape"])
-        arrays.append(np.frombuffer(data, entry["dtype"], n, end).reshape(entry["shape"]).copy())
-        end += 8 * n
-    return header, arrays
+    """(head, arrays by name) of a file."""
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        head = json.loads(file.read(archive.HEAD))
+        names = [name for name in file.namelist() if name != archive.HEAD]
+        arrays = {name: np.load(io.BytesIO(file.read(name))) for name in names}
+    return head, {name.removesuffix(".npy"): array for name, array in arrays.items()}
 
 
-def packed(header, arrays=()):
-    """A file with this header and these arrays, signed."""
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    return signed(len(text).to_bytes(8, "little") + text + b"".join(a.tobytes() for a in arrays))
+def packed(head, arrays=()):
+    """A file with this head and these arrays."""
+    parts = {archive.HEAD: head if isinstance(head, bytes) else json.dumps(head).encode()}
+    for name, array in dict(arrays).items():
+        member = io.BytesIO()
+        np.save(member, array)
+        parts[f"{name}.npy"] = member.getvalue()
+    return zipped(parts.items())
 
 
-def signed(body):
-    return container.MAGIC + hashlib.sha256(body).digest() + body
+def zipped(parts, **options):
+    """A zip archive of these parts, with right checksums."""
+    file = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "w", **options) as out:
+        warnings.simplefilter("ignore")  # two parts of one name
+        for name, content in parts:
+            out.writestr(zipfile.ZipInfo(name), content, options.get("compression"))
+    return file.getvalue()
+
+
+def parts_of(data):
+    """{name: content} of a zip archive."""
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def signed(data):
+    """The same file with right checksums, where its directory can be read; else as it is."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            parts = []
+            for member in file.infolist():
+                member.CRC = None  # is not compared
+                with file.open(member) as part:
+                    part._expected_crc = None
+                    parts.append((member.filename, part.read()))
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError, NotImplementedError):
+        return data
+    return zipped(parts)
 
 
 BSGD = rb.BSGDClassifier(15, RBF(0.5))
@@ -90,9 +119,9 @@ def places_in(part, path=()):
 
 def forge(rng, header, arrays):
     """Change a few things at random."""
-    header, arrays = copy.deepcopy(header), [array.copy() for array in arrays]
+    header, arrays = copy.deepcopy(header), {name: each.copy() for name, each in arrays.items()}
     for _ in range(rng.choice([1, 1, 1, 2, 5])):
-        filled = [array for array in arrays if array.size]
+        filled = [array for array in arrays.values() if array.size]
         if filled and rng.random() < 0.4:
             forge_array(rng, rng.choice(filled))
         else:
@@ -117,11 +146,19 @@ def forge_array(rng, array):
 
 
 def outcome_of(data, max_bytes=2**24):
-    """Load and use a forged file. Returns "refused", or "loaded" after its model has predicted and learned."""
+    """Load and use a forged file. Returns "refused", or "loaded" after its model has predicted and learned.
+
+    What is loaded is saved again as it was.
+    """
     try:
         model = opened(data, max_bytes=max_bytes)
     except rb.SavedModelError:
         return "refused"
+    node, arrays = nodes.saved(model)
+    head, found = unpacked(data)
+    assert node == head["model"]
+    assert arrays.keys() == found.keys()
+    assert all(np.array_equal(array, found[name]) for name, array in arrays.items())
     use(model)
     return "loaded"
 

@@ -6,7 +6,6 @@ A crash ends the process: tests run these functions in processes of their own (p
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import pathlib
@@ -14,7 +13,7 @@ import pickle
 import sqlite3
 
 import pytest
-from forging import packed, unpacked
+from forging import packed, unpacked, zipped
 from river import compose, preprocessing
 from saved_models import file_of, stream_of, teach
 
@@ -23,16 +22,15 @@ from river_budget.distributed import KeyedModels
 from river_budget.kernels import RBF, Linear, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest
 
-MAGIC = b"RBKEYED\n"
-ABOUT = {"format": 1, "river_budget": rb.__version__, "form": "saved", "key": "key", "rows": 9}
+ABOUT = {"format": 2, "river_budget": rb.__version__, "form": "saved", "key": "key", "rows": 9}
 
 
 def keyed_file(about, template, models):
-    """A file with this head, this template and these models, signed."""
-    parts = [json.dumps(about).encode(), template]
-    parts += [part for pair in models for part in pair]
-    body = MAGIC + b"".join(len(part).to_bytes(8, "little") + part for part in parts)
-    return body + hashlib.sha256(body).digest()
+    """A file with this head, this template and these models."""
+    parts = [part for pair in models for part in pair]
+    stream = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+    head = about if isinstance(about, bytes) else json.dumps(about).encode()
+    return zipped([("model.json", head), ("template", template), ("models", stream)])
 
 
 def loaded(path, data, **options):

@@ -10,7 +10,7 @@ from streams import smooth
 import river_budget as rb
 from river_budget.kernels import RBF
 from river_budget.maintenance import Project, RemoveRandom
-from river_budget.saving import container, nodes
+from river_budget.saving import archive, nodes
 
 ONE_CLASS = [
     pytest.param(rb.KernelOneClassSVM(0.2, 15, RBF(0.5)), id="OneClass"),
@@ -56,9 +56,7 @@ def alike(a, b, stream):
 
 def file_of(model):
     """The bytes of a model's file, which contain its whole state."""
-    arrays = []
-    node = nodes.encoded(model, arrays)
-    return b"".join(map(bytes, container.content(node, arrays)))
+    return archive.packed(*nodes.encoded(model))
 
 
 def numbers_of(model, x):

@@ -130,7 +130,7 @@ def test_rows_that_nobody_checks_are_refused(tmp_path, monkeypatch):
     kind = type("Trusting", (Shifting,), {"per_vector_rows": 1, "__module__": __name__})
     model = rb.saving.register(kind)(5)
     model.learn_many(*stream(50))
-    with pytest.raises(NotImplementedError, match="check_restored_rows"):
+    with pytest.raises(NotImplementedError, match="per_vector"):
         rb.save(model, tmp_path / "model")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from ...core.passes.auto.scaling import LARGEST_VALUE
 from ...core.passes.auto.squared_loss import LONGEST_STRETCH
 from ...model.calls.calls import Call
 from ...model.inputs.features import FeatureIndex
-from ...parameters import Mutable, whole
+from ...parameters import COUNT, FINITE, Mutable, whole
 from ..features.drawn import key_of
 from .checks import IN_FILES, LARGE, Checked
 
@@ -259,22 +259,17 @@ class AutoTables(Checked):
     # from a file
 
     no_sum = "each has learned distances of its own, and there is no sum of them"
-    checked_fields: ClassVar[tuple[str, ...]] = (
-        "rounds",
-        "features",
-        "second_order",
-        "recent_place",
-        "hard_place",
-        "archived",
-    )
-
-    def check_restored_rows(self, count: int) -> None:
-        """Do nothing: check_restored_state checks them with the rest of the memory."""
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {
+        **RANGES,
+        **dict.fromkeys(("rounds", "features", "recent_place", "hard_place", "archived"), COUNT),
+        "second_order": (-1, core.MOST_SQUARED),
+        "per_vector": FINITE,
+    }
 
     def check_restored_state(self, count: int) -> None:
         state, recent = self.state_record(), self.budget_in_use - self.budget_in_use // 2
         squared = min(len(self.features), core.MOST_SQUARED)
-        if not (state.rounds >= state.archived >= 0 and state.second_order in (-1, squared)):
+        if not (state.rounds >= state.archived and state.second_order in (-1, squared)):
             raise ValueError("its rounds or its linear model are out of range")
         n_recent = min(count, recent)
         n_hard = count - n_recent
@@ -283,9 +278,6 @@ class AutoTables(Checked):
         hard = self.budget_in_use // 2
         if state.hard_place != (state.hard_place % hard if n_hard == hard > 0 else n_hard):
             raise ValueError("the next place of its memory is out of range")
-        for name, (least, most) in RANGES.items():
-            if not least <= state[name] <= most:
-                raise ValueError(f"its {name} is out of range")
         self._check_memory(count)
         self._check_tables()
         self._check_archive()

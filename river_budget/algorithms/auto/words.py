@@ -21,8 +21,9 @@ from ...model.calls.calls import PreparedList, Rows
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import Nameless
 from ...model.inputs.sparse_examples import Lists, order_of
+from ...parameters import COUNT
 from .checks import LARGE
-from .tables import RANGES, AutoTables
+from .tables import AutoTables
 
 # More names than this, of which an example has fewer than one in so many: more will come
 MANY_NAMES, NAMES_PER_WORD = 1024, 8
@@ -60,7 +61,7 @@ class WordTables(AutoTables):
     _word_experts: ClassVar[tuple[str, ...]]  # their names, in the order of the mixer
     row_scoring: ClassVar[Any]  # the compiled pass over rows of all features
     word_passes: ClassVar[Any]
-    checked_fields: ClassVar[tuple[str, ...]] = (*AutoTables.checked_fields, "slots", "held")
+    ranges = {"slots": COUNT, "held": COUNT}
     word_slots = 0  # slots for names in a model of words, else 0
 
     def __init__(self, *arguments: Any):
@@ -379,8 +380,6 @@ class WordTables(AutoTables):
             and seen.max() <= state.rounds
             and 0.0 <= state.length <= LARGE**2
         )
-        for name, (least, most) in RANGES.items():
-            good = good and least <= state[name] <= most
         sums = [self._table("words")[:, 2 * self._columns :][:, : core.WORD_SUMS + 1], room.prior]
         if hasattr(self, "labels"):
             sums += [self._table("words")[:, 2 * self._columns :], room.word_totals]

@@ -27,9 +27,6 @@ class _FOGD(Averaging, Fourier):
 
     learning_rate = Mutable(positive)
 
-    def check_restored_rows(self, count: int) -> None:
-        """Accept the weights of sines from a file without a check: any numbers are valid."""
-
     def header_fields(self, n_features: int) -> dict[str, Any]:
         rows = self.n_outputs * self._rows_of_output
         return super().header_fields(n_features) | {"per_vector": rows}
@@ -188,7 +185,6 @@ class FOGDRegressor(_FOGD, Regressor):
     usual_kernel = RBF("0.55/d")
     epsilon = Mutable(not_negative)
     max_error = Mutable(optional(positive))
-    file_defaults = {"max_error": None, "average": False}
 
     def __init__(
         self,

@@ -135,7 +135,6 @@ class RandomFourier(Fourier, DrawnMap):
     """
 
     scoring_pass = staticmethod(core.transform)
-    file_defaults = {"scale": 1.0}
 
     def __init__(
         self,

@@ -185,7 +185,6 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
     usual_kernel = RBF("0.4/d")
     epsilon = Mutable(not_negative)
     max_error = Mutable(optional(positive))
-    file_defaults = {"max_error": None, "average": False}
 
     def __init__(
         self,

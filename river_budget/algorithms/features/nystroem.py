@@ -15,7 +15,7 @@ from ...model.expansions.expansion import BudgetModel
 from ...model.inputs.batches import Batch
 from ...model.inputs.sparse_examples import set_vectors, vectors_of
 from ...model.one_writer import changes_the_model
-from ...parameters import Mutable, optional, positive, whole
+from ...parameters import COUNT, FINITE, Mutable, optional, positive, whole
 
 __all__ = ["Nystroem"]
 
@@ -91,16 +91,13 @@ class NystroemBasis(BudgetModel):
                 self._learn_basis()
             self.resize_block()
 
-    checked_fields = ("kept", "stage")
-
-    def check_restored_rows(self, count: int) -> None:
-        """Accept a basis from a file without a check: any numbers are valid."""
+    ranges = {"kept": COUNT, "stage": (core.GATHERING, core.FRESH), "per_vector": FINITE}
 
     def check_restored_state(self, count: int) -> None:
         state = self.state_record()
         most = min(count, self._largest_rank)
         last = core.LINEAR if getattr(self, "eta_linear", None) is None else core.FRESH
-        if not (core.GATHERING <= state.stage <= last and 0 <= state.kept <= most):
+        if state.stage > last or state.kept > most:
             raise ValueError("its basis has another size")
 
     def _learn_basis(self) -> None:
@@ -200,8 +197,6 @@ class Nystroem(NystroemBasis, Transformer):
     scores_with_per_vector = True
     _prefix = "nystroem"
 
-    file_defaults = {"scale": 1.0}
-
     def __init__(
         self,
         budget: int = 100,
@@ -288,7 +283,3 @@ class Nystroem(NystroemBasis, Transformer):
     def check_restored_state(self, count: int) -> None:
         super().check_restored_state(count)
         self._ready = bool(self.state_record().stage != core.GATHERING)
-
-    def check_restored_rows(self, count: int) -> None:
-        if self.rank is None and not self._ready:
-            self._add_directions()  # older files hold no directions before the last one

@@ -10,7 +10,7 @@ from ...kernels import Kernel
 from ...maintenance import Maintenance
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
 from ...model.expansions.expansion import AveragingExpansion, Maintained, holding
-from ...parameters import Mutable, boolean, not_negative, optional, positive
+from ...parameters import WHOLE, Mutable, boolean, not_negative, optional, positive
 
 __all__ = ["BSGDClassifier", "BSGDRegressor"]
 
@@ -29,10 +29,8 @@ class _BSGD(AveragingExpansion, Maintained):
     learning_rate = Mutable(optional(positive))
 
     counters = ("rounds", "averaged")
-    file_defaults = {"learning_rate": None, "average": False}
-
     # any value only changes when norm2 is checked next
-    checked_fields = ("unchecked", "bounded", "wait")
+    ranges = dict.fromkeys(("unchecked", "bounded", "wait"), WHOLE)
 
     def _set_parameters(
         self,

@@ -10,7 +10,7 @@ from ...core.block import blocks
 from ...core.passes.perceptrons import bpa as core
 from ...kernels import RBF, Kernel
 from ...model.estimators.estimators import BudgetClassifier
-from ...parameters import Mutable, one_of, positive, whole
+from ...parameters import FINITE, Mutable, one_of, positive, whole
 
 __all__ = ["BPAClassifier"]
 
@@ -103,8 +103,12 @@ class BPAClassifier(BudgetClassifier):
     def initial_state(self) -> dict[str, Any]:
         return {"code": _CODES[self.update]}
 
-    def check_restored_rows(self, count: int) -> None:
+    ranges = {"per_vector": FINITE}
+
+    def check_restored_state(self, count: int) -> None:
         """Check the slots of the nearest neighbours, where -1 means none."""
+        if not blocks.views(self.block).head.per_vector:
+            return
         neighbours = blocks.views(self.block).per_vector[core.NEIGHBOUR, :count]
         whole = neighbours == np.floor(neighbours)
         if not (whole & (neighbours >= -1.0) & (neighbours < count)).all():

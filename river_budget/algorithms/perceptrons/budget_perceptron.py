@@ -8,7 +8,7 @@ from ...core.block import blocks
 from ...core.passes.perceptrons import budget_perceptron as core
 from ...kernels import Kernel
 from ...model.estimators.estimators import BudgetClassifier
-from ...parameters import Mutable, finite, whole
+from ...parameters import FINITE, Mutable, finite, whole
 
 __all__ = ["BudgetPerceptronClassifier"]
 
@@ -67,6 +67,7 @@ class BudgetPerceptronClassifier(BudgetClassifier):
     shrinking_pass = staticmethod(core.shrink_to_budget)
     state_type = core.STATE
     per_vector_rows = 1  # the scores of the support vectors
+    ranges = {"per_vector": FINITE}
     _binary = True
 
     budget = Mutable(whole(1))
@@ -82,9 +83,6 @@ class BudgetPerceptronClassifier(BudgetClassifier):
         super().__init__(kernel, classes)
         self.budget = budget
         self.margin = margin
-
-    def check_restored_rows(self, count: int) -> None:
-        """Accept the scores of a file without a check: any numbers are valid."""
 
     def after_uniting(self, parts: list[Any]) -> None:
         super().after_uniting(parts)

@@ -18,7 +18,7 @@ from ...model.calls.calls import Call, Rows
 from ...model.estimators.estimators import BudgetClassifier
 from ...model.expansions.expansion import FIRST_CAPACITY, GROWTH_FACTOR
 from ...model.one_writer import changes_the_model, looks_at_the_model
-from ...parameters import Mutable, boolean, not_negative, one_of, optional, positive, whole
+from ...parameters import COUNT, Mutable, boolean, not_negative, one_of, optional, positive, whole
 
 __all__ = ["SBPClassifier"]
 
@@ -103,8 +103,12 @@ class SBPClassifier(BudgetClassifier):
     per_vector_rows = core.PER_VECTOR
     _binary = True
     counters = ("seen", "done")
-    checked_fields = ("seen", "done", "iterations", "refined", "positives")
-    file_limits = {"steps": 1_000_000}  # iterations after one example
+    ranges = {
+        **dict.fromkeys(("seen", "done", "iterations", "refined", "positives"), COUNT),
+        **dict.fromkeys(("norm2", "bias", "last_bias", "per_vector"), (-LARGE, LARGE)),
+        "last_slope": (0.0, STEEPEST),
+        "steps": (0, 1_000_000),  # iterations after one example
+    }
     factor_is_table = True  # the kernel values of small windows
     drops_idle_vectors = True
 
@@ -142,25 +146,15 @@ class SBPClassifier(BudgetClassifier):
         state = self.state_record()
         if blocks.views(self.block).head.per_vector == 0:  # the model only predicts
             state.positives = 0
-        counters = (state.positives, state.seen, state.done, state.refined, state.iterations)
-        if state.positives > count or min(counters) < 0:
-            raise ValueError("its window has another size")
-        if not 0.0 <= state.last_slope <= STEEPEST:
-            raise ValueError("last_slope is out of range")
-
-    def check_restored_rows(self, count: int) -> None:
-        """Check that numbers are finite, as a search for a water level would not end otherwise."""
-        block, state = blocks.views(self.block), self.state_record()
+            return
+        block = blocks.views(self.block)
         labels, pulls = block.per_vector[[choice.LABELS, choice.PULLS], :count]
         if not (np.abs(labels) == 1.0).all() or np.sum(labels > 0.0) != state.positives:
             raise ValueError("its window has other labels")
         if not ((pulls >= 0.0) & (pulls <= LONGEST_STEP)).all():
             raise ValueError("the weights of its window are out of range")
-        numbers = (state.norm2, state.bias, state.last_bias)
-        if not _all_within(LARGE, block.coefficients, block.per_vector, *numbers):
+        if not _all_within(LARGE, block.coefficients) or not _all_within(BOUND, block.factor):
             raise ValueError("its window is out of range")
-        if not _all_within(BOUND, block.factor):
-            raise ValueError("its factor is out of range")
 
     def window_labels(self, flipped: bool) -> Any:
         """The labels and the weights of the window."""

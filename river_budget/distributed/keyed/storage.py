@@ -9,23 +9,20 @@ theirs; the last complete one is kept until the next one is complete.
 
 The transaction begins at once and locks the database, so no two shards ever write the same one.
 
-The file of all models:
+The file of all models is a zip archive of three parts:
 
-    bytes 0 to 7    RBKEYED and a newline
-    then            a header in JSON: format, river_budget, form of the states, key, rows
-    then            the state of the model that all are clones of
-    then            key and state of every model, in the order of the keys
-    the last 32     SHA-256 of all before
+    model.json      as in saving/archive.py: format, river_budget, form of the states, key, rows
+    template        the state of the model that all are clones of
+    models          key and state of every model, in the order of the keys, each preceded by its length in
+                    8 bytes, little endian
 
-Header, states and keys are preceded by their length, 8 bytes, little endian. The bytes do not depend on how
-the models were spread over shards.
+A state is a file of `rb.save`, or a pickle. The bytes do not depend on how the models were spread over shards.
 """
 
 from __future__ import annotations
 
 import contextlib
 import enum
-import hashlib
 import itertools
 import json
 import os
@@ -34,11 +31,12 @@ import pickle
 import reprlib
 import sqlite3
 import struct
+import zipfile
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import IO, Any
 
-from ...saving import LARGEST_FILE, SavedModelError, container, files, nodes
-from ...saving.envelope import Envelope, as_length, length_of
+from ...saving import LARGEST_FILE, SavedModelError, archive, files, nodes
+from ...saving.errors import damaged
 from .chunks import packed, unpacked
 
 NOTE = "keyed_models.json"
@@ -52,8 +50,7 @@ OUTDATED = """DELETE FROM models WHERE key = ?1 AND checkpoint <
     (SELECT max(checkpoint) FROM models WHERE key = ?1 AND checkpoint <= ?2)"""
 PATIENCE = 10  # seconds to wait for the lock of a process that has just been killed
 
-ENVELOPE = Envelope(b"RBKEYED\n", 1, "was not saved by KeyedModels")
-DIGEST = 32
+TEMPLATE, MODELS = "template", "models"
 BLOCK = 2**20
 HEADER = {"form": (str,), "key": (str, int), "rows": (int,)}
 
@@ -71,7 +68,7 @@ class Form(enum.StrEnum):
 def form_of(template: Any) -> Form:
     """The form for the clones of a model that somebody gives, not for one from a file, which names its form."""
     try:
-        nodes.encoded(template.clone(), [])
+        nodes.encoded(template.clone())
     except SavedModelError:
         return Form.PICKLED
     return Form.SAVED
@@ -84,9 +81,9 @@ def model_of(data: bytes, form: Form, settings: str | None = None) -> Any:
     """
     if form is Form.PICKLED:
         return pickle.loads(data)
-    node, arrays = container.parsed(data, "the state of a model", LARGEST_FILE)
-    model = nodes.decoded(node, container.Source(arrays, False, LARGEST_FILE))
-    if settings is not None and nodes.settings(node) != settings:
+    head, source = archive.parsed(data, "the state of a model", LARGEST_FILE)
+    model = nodes.loaded(head.get("model"), source)
+    if settings is not None and nodes.settings(head["model"]) != settings:
         raise SavedModelError("the state of a model has another class or other parameters")
     return model
 
@@ -96,17 +93,13 @@ class States:
 
     def __init__(self, template: Any, form: Form):
         self.form = form
-        self.settings = (
-            None if form is Form.PICKLED else nodes.settings(nodes.encoded(template, []))
-        )
+        self.settings = None if form is Form.PICKLED else nodes.settings(nodes.encoded(template)[0])
 
     def of(self, model: Any) -> bytes:
         """The bytes of a model."""
         if self.form is Form.PICKLED:
             return pickle.dumps(model, protocol=5)
-        arrays: list[Any] = []
-        node = nodes.encoded(model, arrays)
-        return b"".join(container.content(node, arrays))
+        return archive.packed(*nodes.encoded(model))
 
     def model(self, state: bytes) -> Any:
         """The model of these bytes."""
@@ -161,7 +154,7 @@ class Folder:
     def complete(self, checkpoint: int, rows: int) -> None:
         """Note that all shards have written this checkpoint, which contains so many rows."""
         content = {"format": FORMAT, "checkpoint": checkpoint, "rows": rows} | self.made_for
-        files.write(self.path / NOTE, [json.dumps(content, indent=1).encode()])
+        files.write(self.path / NOTE, json.dumps(content, indent=1).encode())
         self.checkpoint, self.rows = checkpoint, rows
 
 
@@ -243,70 +236,68 @@ def write(
     models: Iterable[tuple[bytes, bytes]],
 ) -> None:
     """Write a file in one step (as saving/files.py does)."""
-
-    def content() -> Iterator[bytes]:
-        digest = hashlib.sha256(ENVELOPE.magic)
-        yield ENVELOPE.magic
-        begin = [ENVELOPE.header(about), template]
-        for part in itertools.chain(begin, itertools.chain.from_iterable(models)):
-            for piece in (length_of(part), part):
-                digest.update(piece)
-                yield piece
-        yield digest.digest()
-
-    files.write(path, content())
+    with files.created(path) as file, zipfile.ZipFile(file, "w") as parts:
+        parts.writestr(zipfile.ZipInfo(archive.HEAD), archive.head(**about))
+        parts.writestr(zipfile.ZipInfo(TEMPLATE), template)
+        with parts.open(zipfile.ZipInfo(MODELS), "w", force_zip64=True) as stream:
+            for part in itertools.chain.from_iterable(models):
+                stream.write(len(part).to_bytes(8, "little"))
+                stream.write(part)
 
 
 class Reader:
-    """Reads a file, whose checksum is checked first."""
+    """Reads a file, whose checksums are checked first."""
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = pathlib.Path(path)
-        self.file = files.opened(path)  # it is read when the models are asked for
+        self.file = files.opened(path)  # the models are read when they are asked for
         try:
-            self.end = os.fstat(self.file.fileno()).st_size - DIGEST
-            self._check()
+            self.parts = zipfile.ZipFile(self.file)
+            if any(part.compress_type or part.flag_bits for part in self.parts.infolist()):
+                raise SavedModelError(f"{path} is damaged: its parts are compressed or encrypted")
             self.about = self._header()
-            self.template = self._next()
-        except BaseException:
+            self.template = self.parts.read(TEMPLATE)
+            self._check()
+        except BaseException as error:
             self.file.close()
+            if isinstance(error, (*archive.BROKEN, KeyError)):
+                reason = f"{path} was not saved by KeyedModels, or is damaged: {error}"
+                raise SavedModelError(reason) from None
             raise
 
     def _check(self) -> None:
-        magic = self.file.read(len(ENVELOPE.magic))
-        ENVELOPE.check_magic(magic, self.path)
-        digest, left = hashlib.sha256(magic), self.end - len(magic)
-        while left > 0:
-            block = self.file.read(min(BLOCK, left))
-            digest.update(block)
-            left -= len(block)
-        ENVELOPE.check_digest(digest.digest(), self.file.read(), self.path)
-        self.file.seek(len(magic))
+        """Read the models to the end, where their checksum is compared."""
+        with self.parts.open(MODELS) as stream:
+            while stream.read(BLOCK):
+                pass
 
     def _header(self) -> dict[str, Any]:
-        about = ENVELOPE.parsed(self._next(), self.path)
+        source = archive.Source({}, room=LARGEST_FILE)
+        about = archive.head_of(self.parts.read(archive.HEAD), source)
         if any(type(about.get(name)) not in kinds for name, kinds in HEADER.items()):
-            raise SavedModelError(f"{self.path} is damaged: its header is incomplete")
+            raise damaged("it names no key, rows or form of models")
         if about["rows"] < 0:
-            raise SavedModelError(f"{self.path} is damaged: it has learned {about['rows']} rows")
+            raise damaged(f"it has learned {about['rows']} rows")
         if about["form"] not in list(Form):
-            raise SavedModelError(f"{self.path} is damaged: its models have no known form")
+            raise damaged("its models have no known form")
         return about
-
-    def _next(self) -> bytes:
-        length = as_length(self.file.read(8))
-        if length > self.end - self.file.tell():
-            raise SavedModelError(f"{self.path} is damaged: a part of it is longer than the file")
-        return self.file.read(length)
 
     def models(self) -> Iterator[tuple[bytes, bytes]]:
         """Key and state of every model. The file is closed at the end."""
         last = b""
-        with self.file:
-            while self.file.tell() < self.end:
-                name, state = self._next(), self._next()
+        with self.file, self.parts, self.parts.open(MODELS) as stream:
+            while start := stream.read(8):
+                name = self._part(stream, start)
+                state = self._part(stream, stream.read(8))
                 key_of(name)
                 if name <= last:
                     raise SavedModelError(f"{self.path} is damaged: its keys are not in order")
                 last = name
                 yield name, state
+
+    def _part(self, stream: IO[bytes], length: bytes) -> bytes:
+        n = int.from_bytes(length, "little")
+        part = stream.read(n) if n <= self.parts.getinfo(MODELS).file_size else b""
+        if len(length) < 8 or len(part) < n:
+            raise SavedModelError(f"{self.path} is damaged: a part of it is longer than the file")
+        return part

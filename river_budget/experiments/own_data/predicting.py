@@ -1,7 +1,7 @@
 """Predictions of a saved model for the rows of a file: one for each row, in their order.
 
 A model is saved with the columns that it was trained on, in one file. The file is that of `rb.save`, and `rb.load`
-reads the model in it. Its header also contains, under `own_data`, what `predict` needs: which columns are numbers,
+reads the model in it. Its text also contains, under `own_data`, what `predict` needs: which columns are numbers,
 which words have features, and the target.
 """
 
@@ -12,8 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...saving import LARGEST_FILE, NO_LIMIT, SavedModelError, container, files, nodes, opened
-from ...saving.container import Source as Decoding
+from ...saving import LARGEST_FILE, SavedModelError, archive, files, nodes
 from ..common.scores import LabelScore, NumberScore, Score
 from .columns import Columns, SparseColumns, Target
 from .finding import Plan
@@ -25,24 +24,22 @@ KEY = "own_data"
 
 def save(path: str, model: Any, labels: Sequence[Any] | None, plan: Plan, source: Source) -> None:
     """Write a model and its columns; raises an error, and writes nothing, if they could not be read again."""
-    arrays: list[Any] = []
-    node = nodes.encoded(model, arrays)
-    nodes.decoded(node, Decoding(arrays, False, NO_LIMIT))
+    node, arrays = nodes.saved(model)
     target = plan.target
-    node[KEY] = plan.columns.description() | {
+    known = plan.columns.description() | {
         "target": [target.name, target.kind],
         "labels": labels,
         "header": source.header,
     }
-    files.write(path, container.content(node, arrays))
+    files.write(path, archive.packed(node, arrays, **{KEY: known}))
 
 
 def load(path: str) -> tuple[Any, Plan, list[Any] | None, bool]:
     """(model, plan, labels that stand for False and True, whether the file had a header)"""
     try:
         data = files.read(path, LARGEST_FILE)
-        model = opened(data, path)
-        known = container.parsed(data, path, LARGEST_FILE)[0].get(KEY)
+        head, arrays = archive.parsed(data, path, LARGEST_FILE)
+        model, known = nodes.loaded(head.get("model"), arrays), head.get(KEY)
     except FileNotFoundError:
         raise RuntimeError(f"there is no file {path}") from None
     except (OSError, SavedModelError) as error:

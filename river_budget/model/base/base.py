@@ -50,16 +50,8 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
     state_type: ClassVar[np.dtype[Any]]
     # fields of the record that count: a sum of models takes the largest of its parts
     counters: ClassVar[tuple[str, ...]] = ()
-    # integer fields of the record whose values in a file check_restored_state checks
-    checked_fields: ClassVar[tuple[str, ...]] = ()
-    # the largest values that a file may give these parameters
-    file_limits: ClassVar[Mapping[str, int]] = {}
-    # values of parameters that files of earlier versions lack
-    file_defaults: ClassVar[Mapping[str, Any]] = {}
-    # own tables that files of earlier versions lack
-    younger_tables: ClassVar[frozenset[str]] = frozenset()
-    # {table of earlier versions: the own tables that replace it}
-    older_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    # what a file may set parameters, fields of the record, `per_vector` and own tables to (saving/trust.py)
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {}
     scores_with_per_vector: ClassVar[bool] = False  # whether scoring reads `per_vector`
     needs: ClassVar[Need] = Need.EXAMPLES  # the shared functions that its passes call
     takes_lists = True  # whether passes take lists of present features, or whole rows only
@@ -185,29 +177,14 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         """Hook: {name: table} of the own tables that are saved to files."""
         return {}
 
-    def older_shape(self, name: str) -> tuple[int, int]:
-        """Hook: the shape of one of `older_tables`."""
-        raise NotImplementedError
-
-    def take_older(self, name: str, table: Any) -> None:
-        """Hook: fill the tables that replace one of `older_tables`, from the older table of a file."""
-        raise NotImplementedError
-
     def prepare_restored(self, own: Mapping[str, Any]) -> None:
         """Hook: what the record of a file says of the sizes of tables, before there is a block."""
 
     def check_restored_state(self, count: int) -> None:
-        """Hook: raise ValueError for a record from a file with values that compiled code cannot handle.
+        """Hook: raise ValueError for a state from a file that is in its ranges, and that compiled code cannot handle.
 
         Compiled code uses some of these numbers as indexes and loop bounds without a check.
         """
-
-    def check_restored_rows(self, count: int) -> None:
-        """Hook: the same check for the rows kept per vector; required of models that keep any."""
-        raise NotImplementedError(
-            f"{type(self).__name__} keeps numbers per vector and does not say what a file may set them to: it "
-            "lacks check_restored_rows"
-        )
 
     def state_record(self) -> Any:
         """The algorithm's own record in the block."""

@@ -16,7 +16,7 @@ from ...core.expansion.scoring import decide, kernel_rows
 from ...kernels import RBF
 from ...maintenance import Maintenance as Strategy
 from ...maintenance import Merge, Project
-from ...parameters import Mutable, instance_of, optional, positive, whole
+from ...parameters import FINITE, Mutable, instance_of, optional, positive, whole
 from ..base.base import StreamModel, check_compiled
 from ..calls.calls import Call, Rows
 from ..inputs.sparse_examples import vectors_of
@@ -276,7 +276,7 @@ class Averaging(StreamModel):
     """A model with the parameter `average`."""
 
     average: bool | float
-    file_defaults = {"average": False}
+    ranges = {"per_vector": FINITE}  # weights of the mean
 
     def _set_average(self, average: bool | float) -> None:
         """Check and set the parameter."""
@@ -329,9 +329,6 @@ class AveragingExpansion(Averaging, BudgetModel):
         super().after_promotion()  # type: ignore[misc]
         if self.average:
             split(self.mean_rows())
-
-    def check_restored_rows(self, count: int) -> None:
-        """Accept the mean's coefficients from a file without a check: any numbers are valid."""
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
         """The score of the last iterate; `decision_function_one` has that of the mean."""
