@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import struct
 import zipfile
@@ -40,7 +41,7 @@ JSON_EXPANSION, DIRECTORY_EXPANSION = 90, 40
 class Source:
     """The arrays of a file, and the memory that its models may still take."""
 
-    def __init__(self, arrays: Arrays, predict_only: bool = False, room: int = 2**63):
+    def __init__(self, arrays: Arrays, predict_only: bool = False, room: float = math.inf):
         self.arrays, self.predict_only, self.room = arrays, predict_only, room
 
     def reserve(self, nbytes: int) -> None:
