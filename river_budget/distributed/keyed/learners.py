@@ -56,7 +56,7 @@ class ModelLoop:
 
     def __init__(self, rows: ShardRows, learns: bool, predictor: str | None):
         self.rows, self.learns, self.predictor = rows, learns, predictor
-        self.done: list[Any] = []
+        self.done: list[Any] = [None] * len(rows)
 
     def one(self, model: Any, start: int, stop: int) -> None:
         """Learn or predict the rows of one model."""
@@ -65,7 +65,7 @@ class ModelLoop:
         for i in range(start, stop):
             x = self.rows.examples[i]
             if predict is not None:
-                self.done.append(predict(x))
+                self.done[i] = predict(x)
             if learn is not None:
                 learn(x, i)
         forget_free_rows(model)
@@ -187,14 +187,14 @@ class BatchPass:
         return predictions_of(self.labels, self.scores)
 
 
-class OurModelLoop:
-    """`ModelLoop` for models of this package."""
+class OurModelLoop(ModelLoop):
+    """The same for models of this package, in batch passes where possible."""
 
     def __init__(self, learner: OurLearner, rows: ShardRows, learns: bool, predict: bool):
-        self.learner, self.rows, self.learns, self.predict = learner, rows, learns, predict
+        super().__init__(rows, learns, "predict_one" if predict else None)
+        self.learner = learner
         self.batch_passes: dict[tuple[int, int], BatchPass] = {}
         self.spans: list[tuple[BatchPass, int, int]] = []  # rows predicted in a batch pass
-        self.done: list[Any] = [None] * len(rows)
 
     def one(self, model: Any, start: int, stop: int) -> None:
         batch_pass = self._batch_pass(model)
@@ -205,8 +205,7 @@ class OurModelLoop:
             batch_pass.learn(model, start, stop)
         else:
             batch_pass.score(model, start, stop)
-        if self.predict:
-            self.spans.append((batch_pass, start, stop))
+        self.spans.append((batch_pass, start, stop))
 
     def _batch_pass(self, model: Any) -> BatchPass | None:
         """The batch pass for a model. None if the model has not learned before, or if there are enough passes."""
@@ -221,50 +220,27 @@ class OurModelLoop:
         return batch_pass
 
     def predictions(self) -> list[Any] | None:
-        if not self.predict:
-            return None
         known: dict[int, list[Any]] = {}
-        for batch_pass, start, stop in self.spans:
+        for batch_pass, start, stop in self.spans if self.predictor else ():
             if id(batch_pass) not in known:
                 known[id(batch_pass)] = batch_pass.predictions()
             self.done[start:stop] = known[id(batch_pass)][start:stop]
-        return self.done
-
-    # a model alone
+        return super().predictions()
 
     def _alone(self, model: Any, start: int, stop: int) -> None:
-        some = slice(start, stop)
-        examples = self.rows.examples[some]
-        if not self.learns:
-            self.done[some] = self._predicted(model, examples)
-            return
-        targets = self.rows.targets[some]
-        weights = np.ones(len(examples)) if self.rows.weights is None else self.rows.weights[some]
-        names = (
-            {name for x in examples for name in x} if self.rows.names is None else self.rows.names
-        )
-        self.learner.separate(model, names)
-        if self.rows.names is None:
-            predictions = self._learn_dicts(model, examples, targets, weights)
+        """Learn or predict rows with a model that has, or may get, indexes of its own."""
+        rows, some = self.rows, slice(start, stop)
+        names = rows.names
+        if self.learns:
+            seen = {name for x in rows.examples[some] for name in x} if names is None else names
+            self.learner.separate(model, seen)
+        if names is None:
+            super().one(model, start, stop)
+        elif self.learns:
+            weights = np.ones(stop - start) if rows.weights is None else rows.weights[some]
+            batch = Batch.of(names, rows.examples[some])
+            self.done[some] = predict_then_learn_batch(model, batch, rows.targets[some], weights)
         else:
-            batch = Batch.of(self.rows.names, examples)
-            predictions = predict_then_learn_batch(model, batch, targets, weights)
-        if self.predict:
-            self.done[some] = predictions
-        self.learner.share(model)
-
-    def _predicted(self, model: Any, examples: Any) -> list[Any]:
-        if self.rows.names is None:
-            predictions = [model.predict_one(x) for x in examples]
-            forget_free_rows(model)
-            return predictions
-        return predict_batch(model, Batch.of(self.rows.names, examples))
-
-    def _learn_dicts(self, model: Any, examples: Any, targets: Any, weights: Any) -> list[Any]:
-        predictions = []
-        for x, y, w in zip(examples, targets, weights.tolist(), strict=True):
-            if self.predict:
-                predictions.append(model.predict_one(x))
-            model.learn_one(x, y, w)
-        forget_free_rows(model)
-        return predictions
+            self.done[some] = predict_batch(model, Batch.of(names, rows.examples[some]))
+        if self.learns:
+            self.learner.share(model)
