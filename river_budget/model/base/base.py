@@ -114,9 +114,21 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         """Raise if these parameters, each valid alone, cannot be combined."""
 
     @changes_the_model
+    def mutate(self, new_attrs: dict[str, Any]) -> None:
+        """Change parameters while the model lives: all of these, or none if one is refused or memory does not suffice."""
+        before = dict(self.__dict__)
+        try:
+            super().mutate(new_attrs)
+        except BaseException:
+            self._replace_attributes(**before)
+            raise
+
+    @changes_the_model
     def change(self, name: str, value: Any) -> None:
-        """Set a mutable parameter; assigning the attribute calls this."""
-        self._change(name, value)
+        """Set a mutable parameter; assigning the attribute calls this. A change that fails changes nothing."""
+        twin = self.twin()
+        twin._change(name, value)
+        self.adopt(twin)
 
     def _change(self, name: str, value: Any) -> None:
         """Set a mutable parameter to a new value, which takes effect at once."""
