@@ -90,3 +90,22 @@ def test_the_command_prints_what_was_measured(capsys):
     assert auto.CAPTION[False] in capsys.readouterr().out
     assert command.main(["auto", "--data", "nothing"]) == command.USAGE
     assert command.main(["auto", "--models", "nothing"]) == command.USAGE
+
+
+def test_experts_are_left_out_one_by_one():
+    how = {"without": ["prior", "last target", "vote far"], "examples": 300, "progress": False}
+    found = auto.compare(QUICK, ["AutoKernel"], **how)
+    whole, less, further, *numbers = [result.loss for result in found]
+    assert [result.model for result in found[:3]] == [
+        "AutoKernel",
+        "AutoKernel without prior",
+        "AutoKernel without vote far",
+    ]
+    assert len({whole, less, further}) == len(set(numbers)) == 3
+    fewer = auto.makers_of(True, ["last target"])["AutoKernel without last target"](1, False)
+    fewer.learn_one({"a": 1.0}, 2.0)
+    assert "last target" not in [expert["name"] for expert in fewer.experts()]
+
+
+def test_only_experts_can_be_left_out(capsys):
+    assert command.main(["auto", "--without", "trees"]) == command.USAGE

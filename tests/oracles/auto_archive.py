@@ -4,8 +4,8 @@ It holds the latest 12 budgets of rows as they came, in float32, numbered in a r
 itself: 8 to the nearest entries when it came, and one of 8 others, by the number of the row, to each row that came
 later and linked to it. A search begins with the 20 nearest of the memory. A
 step follows the links of the 4 nearest entries that have not been followed yet, leaves out what was seen, and what is as
-recent as the recent half of the memory, and keeps the 20 nearest of all. There are 2 steps, and with 8
-classes or more 6.
+recent as the recent half of the memory, and keeps the 20 nearest of all. There are 2 steps in
+regression, 1 in classification, and 6 with 8 classes or more.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class AutoClassifier(Auto):
         s["cells"] = self.binning.cells(z)
         p.append(softmax(self.TW[np.arange(TABLES), s["cells"]].sum(0)))
         k = self.kernel(s["D"], s["moments"][2])
-        s["far"] = self.far(z, s["D"], 6 if C >= 8 else 2)
+        s["far"] = self.far(z, s["D"], 6 if C >= 8 else 1)
         near, far = np.zeros(C), np.zeros(C)
         number = number_far = 0.0
         if self.memory:

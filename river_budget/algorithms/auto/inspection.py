@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +19,6 @@ SHOWN = 5  # examples and features in the text of debug_one
 
 class Inspected(WordTables):
     """Importances, experts, explanations."""
-
-    _experts: ClassVar[tuple[str, ...]]  # their names, in the order of the mixer
 
     @looks_at_the_model
     def importances(self) -> dict[Any, float]:
@@ -44,8 +42,8 @@ class Inspected(WordTables):
         """
         if self.block is None:
             return []
-        mixer, names = self._room.mixer, self._word_experts if self.word_slots else self._experts
-        rows = zip(names, mixer.start, mixer.weight, mixer.loss, strict=False)
+        mixer = self._room.mixer
+        rows = zip(self._expert_names, mixer.start, mixer.weight, mixer.loss, strict=False)
         return [
             {"name": name, "weight": float(weight), "loss": float(loss)}
             for name, start, weight, loss in rows

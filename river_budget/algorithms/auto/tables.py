@@ -35,6 +35,7 @@ RANGES = {
     "stretch": (-LONGEST_STRETCH, LONGEST_STRETCH),
 }
 NO_DRAW = 2.0  # larger than all numbers that are drawn
+LEAST_SQUARES = "least squares"
 BINS = ("the bins",)  # in place of the name of a feature
 
 
@@ -45,6 +46,9 @@ class AutoTables(Checked):
     scores_with_per_vector = True
     shows_kernel = False
     takes_lists = False
+
+    without: ClassVar[frozenset[str]] = frozenset()  # experts that a subclass does without
+    _expert_names: tuple[str, ...]
 
     budget = Mutable(whole(1))
 
@@ -60,15 +64,15 @@ class AutoTables(Checked):
         """The number of columns of coefficients."""
         return 1
 
-    def _present(self) -> Any:
-        """Which experts there are: least squares is not for many features."""
-        return np.arange(core.EXPERTS) != (
-            core.SQUARES if self.state_record().second_order < 0 else -1
-        )
-
     def _first_weight(self, experts: int) -> float:
         """The first weight of each of so many experts."""
         raise NotImplementedError
+
+    def _present(self) -> Any:
+        """Which experts there are, in the order of the mixer: least squares is not for many features."""
+        few, names = self.state_record().second_order >= 0, self._expert_names
+        present = [name not in self.without and (few or name != LEAST_SQUARES) for name in names]
+        return np.array(present + [False] * (core.EXPERTS - len(present)))
 
     @property
     def n_examples(self) -> int:

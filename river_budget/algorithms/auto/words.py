@@ -58,7 +58,8 @@ class WordNumbers:
 class WordTables(AutoTables):
     """A model that may change to words, and then stays there."""
 
-    _word_experts: ClassVar[tuple[str, ...]]  # their names, in the order of the mixer
+    _experts: ClassVar[tuple[str, ...]]  # their names, in the order of the mixer
+    _word_experts: ClassVar[tuple[str, ...]]  # the same in a model of words
     row_scoring: ClassVar[Any]  # the compiled pass over rows of all features
     word_passes: ClassVar[Any]
     ranges = {"slots": COUNT, "held": COUNT}
@@ -80,12 +81,9 @@ class WordTables(AutoTables):
     def scoring_pass(self) -> Any:  # type: ignore[override]
         return self.word_passes.scoring_pass if self.word_slots else self.row_scoring
 
-    def _present(self) -> Any:
-        return (
-            np.arange(core.EXPERTS) < len(self._word_experts)
-            if self.word_slots
-            else super()._present()
-        )
+    @property
+    def _expert_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self._word_experts if self.word_slots else self._experts
 
     def capacity_for(self, count: int) -> int:
         return blocks.columns_for(0) if self.word_slots else super().capacity_for(count)

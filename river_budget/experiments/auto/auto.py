@@ -84,6 +84,23 @@ CAPTION = {
     ),
 }
 MODELS = list(dict.fromkeys([*CLASSIFIERS, *REGRESSORS]))
+EXPERTS = list(dict.fromkeys([*rb.AutoKernelClassifier._experts, *rb.AutoKernelRegressor._experts]))
+WITHOUT = "AutoKernel without "  # and the name of an expert
+
+
+def _made(kind: Any, seed: int, two: bool) -> Any:
+    return kind(seed=seed)
+
+
+def makers_of(regression: bool, without: Sequence[str] = ()) -> Makers:
+    """All models, and AutoKernel without each of these experts."""
+    kind: Any = rb.AutoKernelRegressor if regression else rb.AutoKernelClassifier
+    makers = dict(REGRESSORS if regression else CLASSIFIERS)
+    for expert in without:
+        if expert in kind._experts:
+            fewer: Any = type(kind.__name__, (kind,), {"without": frozenset({expert})})
+            makers[WITHOUT + expert] = functools.partial(_made, fewer)
+    return makers
 
 
 def measure(
@@ -92,7 +109,7 @@ def measure(
     """Measure one model on one stream."""
     stream, regression = examples_of(data, examples, seed, generated), STREAMS[data].regression
     two = len({y for _, y in stream[:500]}) <= 2
-    made = (REGRESSORS if regression else CLASSIFIERS)[model](seed, two)
+    made = makers_of(regression, [model.removeprefix(WITHOUT)])[model](seed, two)
     return play(data, model, made, stream, regression)
 
 
@@ -100,17 +117,18 @@ def compare(
     data: Sequence[str],
     models: Sequence[str] | None = None,
     *,
+    without: Sequence[str] = (),
     examples: int | None = STREAM_EXAMPLES,
     generated: int = GENERATED_ROWS,
     seed: int = 1,
     progress: bool = True,
 ) -> list[Result]:
-    """Measure these models, or all, on these streams."""
+    """Measure these models, or all, on these streams, and AutoKernel without each of some experts."""
     tasks = {
         f"{model} on {name}": functools.partial(measure, name, model, examples, seed, generated)
         for name in data
-        for model in (REGRESSORS if STREAMS[name].regression else CLASSIFIERS)
-        if models is None or model in models
+        for model in makers_of(STREAMS[name].regression, without)
+        if models is None or model in models or model.startswith(WITHOUT)
     }
     return one_by_one("auto", tasks, progress)
 

@@ -46,6 +46,8 @@ def add_auto(verbs: Any) -> None:
     verb = add_verb(verbs, "auto", run_auto, "the learners without settings beside River's models")
     many(verb, "--data", "only these streams (default: all at hand but rtree)")
     many(verb, "--models", "such as AutoKernel KNN (default: all)")
+    text = "measure AutoKernel without each of these experts too: bins, 'vote far' (an ablation)"
+    many(verb, "--without", text)
     option(verb, "--examples", "at most so many of each stream", whole, 3000)
     text = "the length of generated streams, which also sets the places of their drifts"
     option(verb, "--rows", text, whole, 10_000)
@@ -59,8 +61,14 @@ def run_auto(options: argparse.Namespace) -> int:
     from ..auto import auto
 
     check_names(options.models or (), auto.MODELS, "model")
+    check_names(options.without or (), auto.EXPERTS, "expert")
     check_drawing(options.plot)
-    how = {"examples": options.examples, "generated": options.rows, "seed": options.seed}
+    how = {
+        "without": options.without or (),
+        "examples": options.examples,
+        "generated": options.rows,
+        "seed": options.seed,
+    }
     results = auto.compare(auto.chosen_streams(options.data, auto.USUAL), options.models, **how)
     if not results:
         raise RuntimeError(

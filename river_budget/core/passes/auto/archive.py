@@ -13,8 +13,9 @@ says where to begin).
     archived  state.archived: the number of rows so far; the next one overwrites the oldest
     links     of a row: LINKED to the nearest rows when it was stored, then LINKED from later rows; an unused link is
               the row's own number
-    far       desk.far: the K nearest so far, by distance. far.place of a row that only the memory holds is its place
-              plus the size of the archive; far.open is 1 until the links of the row have been followed
+    far       desk.far: the K nearest so far, by distance. far.place is twice the number of the row, plus CLOSED when its
+              links have been followed; of a row that only the memory holds the number is its place plus the size of
+              the archive
     seen      a bit for every row that was already compared
 """
 
@@ -23,11 +24,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...compiling.jit import REORDERED, compiled
-from .memory import CLOSED, LEAST_VOTE_WEIGHT, insert, recent_places
+from .memory import LEAST_VOTE_WEIGHT, insert, recent_places
 from .tables import FOLLOWED, LINKED, LINKS, desk_of, memory_of, room_of
 
 WORD_BITS, LAST_BIT = np.uint64(6), np.uint64(63)  # 64 bits in a word of seen
 NONE, ONE = np.uint64(0), np.uint64(1)
+CLOSED = ONE
 
 
 @compiled
@@ -41,7 +43,7 @@ def find_far(model, state, n, steps):
         number = follow_links(model, state, n)
         compare_rows(model, state, compared, number, desk.scaled, weights)
         for i in range(number):
-            n = insert(far, n, compared.distance[i], compared.place[i], ONE)
+            n = insert(far, n, compared.distance[i], compared.place[i] << ONE)
     look_up_targets(model, n)
     return n
 
@@ -56,10 +58,13 @@ def begin_in_memory(model, state, n):
     for k in range(n):
         place = near.place[k]
         age = state.rounds - np.int64(arrivals[place])
-        far.distance[k], far.place[k], far.open[k] = near.distance[k], rows + place, CLOSED
+        far.distance[k], far.place[k] = (
+            near.distance[k],
+            ((np.uint64(rows) + place) << ONE) + CLOSED,
+        )
         if age <= min(state.archived, rows):
             row = np.uint64((state.archived - age) % rows)
-            far.place[k], far.open[k] = row, ONE
+            far.place[k] = row << ONE
             seen[row >> WORD_BITS] |= ONE << (row & LAST_BIT)
 
 
@@ -72,10 +77,10 @@ def follow_links(model, state, n):
     next_row, recent = state.archived % rows, recent_places(model)
     followed, end = 0, np.uint64(0)
     for k in range(n):
-        if far.open[k] != CLOSED and followed < FOLLOWED:
-            far.open[k] = CLOSED
+        if far.place[k] & CLOSED == NONE and followed < FOLLOWED:
+            own = links[far.place[k] >> ONE]
+            far.place[k] |= CLOSED
             followed += 1
-            own = links[far.place[k]]
             for m in range(LINKS):
                 row = np.uint64(own[m])
                 word, bit = seen[row >> WORD_BITS], ONE << (row & LAST_BIT)
@@ -104,7 +109,7 @@ def look_up_targets(model, n):
     far, memory, facts = desk_of(model).far, memory_of(model), room_of(model).archived
     rows = np.uint64(facts.target.shape[0])
     for k in range(n):
-        row = far.place[k]
+        row = far.place[k] >> ONE
         if row < rows:
             far.target[k], far.weight[k] = facts.target[row], facts.weight[row]
         else:
@@ -123,7 +128,7 @@ def archive_row(model, state, far, n, scaled, target, weight):
     for m in range(LINKS):
         links[row, m] = row
     for k in range(min(n, LINKED)):
-        other = far.place[k]
+        other = far.place[k] >> ONE
         if other < np.uint64(links.shape[0]):
             links[row, k] = other
             links[other, LINKED + row % LINKED] = row

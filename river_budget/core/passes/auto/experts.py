@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ...compiling.by_address import shared
 from ...compiling.jit import compiled
-from ...compiling.model_type import MODEL, NOTHING, NUMBERS
+from ...compiling.model_type import MODEL, NOTHING, NUMBERS, WHOLE
 from ...compiling.needs import Need
 from ...examples.call import row_of
 from ...simd.vector_ops import LANES
@@ -26,7 +26,6 @@ from .tables import (
     BINS,
     KERNEL,
     QUICK,
-    columns_of,
     desk_of,
     found_of,
     state_at,
@@ -34,9 +33,6 @@ from .tables import (
 
 SOFTNESS = 8.0  # beta of both votes
 HEAVIEST_EXAMPLE = 1e3
-# Steps of the search for far rows. With many classes, where other work takes longer and the far vote counts for more,
-# there are more steps.
-FAR_STEPS, MORE_FAR_STEPS, MANY_COLUMNS = 2, 6, 8
 
 
 # Results of a prediction, which learning the same row next need not compute again. They stay on the desk, with the
@@ -70,8 +66,8 @@ def linear_row(model, state):
     return desk_of(model).wide[: (state.features + LANES) // LANES * LANES]
 
 
-@shared(Need.AUTO, NOTHING, MODEL, NUMBERS)
-def consult_experts(model, x):
+@shared(Need.AUTO, NOTHING, MODEL, NUMBERS, WHOLE)
+def consult_experts(model, x, far_steps):
     """Scale the row, and write what follows from it: scores of the experts that have some, to desk.scores and
     desk.squares, and the neighbours of those that vote, to desk.near and desk.far."""
     state, desk, found = state_at(model.state), desk_of(model), found_of(model)
@@ -87,8 +83,7 @@ def consult_experts(model, x):
     compute_distances(model, state, desk.scaled)
     kernel_scores(model, d, row_of(scores, KERNEL))
     near = find_nearest(model)
-    steps = MORE_FAR_STEPS if columns_of(model) >= MANY_COLUMNS else FAR_STEPS
-    found.near, found.far = near, find_far(model, state, near, steps)
+    found.near, found.far = near, find_far(model, state, near, far_steps)
 
 
 @compiled

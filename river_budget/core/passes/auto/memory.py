@@ -23,7 +23,6 @@ from .tables import NEIGHBOURS, ROUNDED_NEIGHBOURS, desk_of, memory_of
 
 LEAST_VOTE_WEIGHT = 1e-9  # the least weight of a row in votes
 LEAST_VOTE_DISTANCE = 1e-9  # the least scale of distances, which is that of the farthest neighbour
-CLOSED = np.uint64(0)
 
 
 # Storing rows
@@ -68,18 +67,18 @@ def store_row(model, state, scaled, target, hard, weight, squared_error):
 
 
 @compiled
-def insert(neighbours, n, distance, place, opened):
+def insert(neighbours, n, distance, place):
     """Insert into the nearest so far, of which there are n, in their order; behind those that are equally near. Returns
     how many there are then."""
-    distances, places, flags = neighbours.distance, neighbours.place, neighbours.open
+    distances, places = neighbours.distance, neighbours.place
     if n == NEIGHBOURS and not distance < distances[NEIGHBOURS - 1]:
         return n
     n = min(n + 1, NEIGHBOURS)
     i = n - 1
     while i > 0 and distances[i - 1] > distance:
-        distances[i], places[i], flags[i] = distances[i - 1], places[i - 1], flags[i - 1]
+        distances[i], places[i] = distances[i - 1], places[i - 1]
         i -= 1
-    distances[i], places[i], flags[i] = distance, place, opened
+    distances[i], places[i] = distance, place
     return n
 
 
@@ -91,7 +90,7 @@ def find_nearest(model):
     limit = _bound(near.share, far, count)
     for j in range(count):
         if far[j] <= limit:
-            n = insert(near, n, far[j], np.uint64(j), CLOSED)
+            n = insert(near, n, far[j], np.uint64(j))
     places = as_u64(near.place)
     for k in range(n):
         near.target[k], near.weight[k] = memory.target[places[k]], memory.weight[places[k]]
@@ -107,7 +106,8 @@ def _bound(least, far, count):
         least[g] = far[g]
     for first in range(ROUNDED_NEIGHBOURS, count - ROUNDED_NEIGHBOURS + 1, ROUNDED_NEIGHBOURS):
         for g in range(ROUNDED_NEIGHBOURS):
-            least[g] = min(least[g], far[first + g])
+            distance = far[first + g]  # (not `min`, whose regard for NaN is no vector code)
+            least[g] = distance if distance < least[g] else least[g]
     for g in range(1, ROUNDED_NEIGHBOURS):  # in order
         value, i = least[g], g
         while i > 0 and least[i - 1] > value:

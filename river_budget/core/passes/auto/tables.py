@@ -148,8 +148,7 @@ ROOM_TABLES: dict[str, Any] = {
 }
 OF_WORDS = ("word_index", "words", "word_totals")
 OF_ROWS = ("slots", "bins")  # no model of words has them
-_NEIGHBOURS = {"distance": f64, "place": u64, "open": u64, "share": f64}
-_NEIGHBOURS |= {"target": f64, "weight": f64}
+_NEIGHBOURS = {"distance": f64, "place": u64, "share": f64, "target": f64, "weight": f64}
 DESK_TABLES: dict[str, Any] = {
     "raw": (f64, lambda s: (1, s.width)),
     # (slots of bins that look at no feature yet look at the first)
@@ -164,9 +163,8 @@ DESK_TABLES: dict[str, Any] = {
     "levels": (f64, lambda s: (1, EXPERTS)),  # in regression: opinions in units of sy
     "mixture": ({"share": f64, "score": f64, "margin": f64}, lambda s: (3, s.classes)),
     "hits": ({"cell": f64, "seen": f64, "step": f64}, lambda s: (3, BIN_TABLES)),
-    # place: of the memory, or in far a row of the archive, or behind them; open: its links were not followed yet
-    "near": (_NEIGHBOURS, lambda s: (6, ROUNDED_NEIGHBOURS)),
-    "far": (_NEIGHBOURS, lambda s: (6, ROUNDED_NEIGHBOURS)),
+    "near": (_NEIGHBOURS, lambda s: (5, ROUNDED_NEIGHBOURS)),  # place: of the memory
+    "far": (_NEIGHBOURS, lambda s: (5, ROUNDED_NEIGHBOURS)),  # place: as in archive.py
     "compared": ({"distance": f64, "place": u64}, lambda s: (2, LINKS * FOLLOWED)),
     "seen": (u64, lambda s: (1, whole(-(-s.archived // 64)))),
     "solver": ({"slope": f64, "triangle": f64_matrix}, lambda s: (1 + EXPERTS, EXPERTS)),
@@ -258,7 +256,8 @@ def found_of(model: Any) -> Any:
 
 def _tables_type(name: str, tables: dict[str, Any]) -> Any:
     """The type of the room or of the desk, for which compiled code is told how to find the tables."""
-    parts, made = {}, {}
+    parts: dict[str, Any] = {}
+    made: dict[int, Any] = {}
     for table, (kind, _) in tables.items():
         if isinstance(kind, dict):  # tables with the same rows have the same type
             made[id(kind)] = made.get(id(kind)) or rows_type(f"{name}.{table}", kind)
