@@ -15,7 +15,14 @@ import river_budget as rb
 
 @pytest.mark.parametrize(
     "work",
-    ["code_in_states", "pairs_in_files", "frozen_states", "pairs_in_checkpoints", "keys"],
+    [
+        "code_in_states",
+        "pairs_in_files",
+        "frozen_states",
+        "pairs_in_checkpoints",
+        "keys",
+        "anything",
+    ],
 )
 def test_forged_models_per_key_are_refused(work, tmp_path):
     code = f"import sys, keyed_forging; keyed_forging.{work}(sys.argv[1])"

@@ -10,10 +10,13 @@ import json
 import os
 import pathlib
 import pickle
+import random
 import sqlite3
+import warnings
+import zipfile
 
 import pytest
-from forging import packed, unpacked, zipped
+from forging import EVIL, forge, packed, unpacked, zipped
 from river import compose, preprocessing
 from saved_models import file_of, stream_of, teach
 
@@ -198,3 +201,59 @@ def keys(folder):
         data = keyed_file(ABOUT, template, [(name, state) for name in some])
         assert is_refused(path, data), some
     assert is_refused(path, keyed_file(ABOUT | {"rows": -1}, template, []))
+
+
+# Anything at random
+
+HEADS = [*EVIL, "saved", "pickled", "key", "y", 2**70, -1, 0, 2]
+
+
+def forged(rng, template, states):
+    """A keyed file with a few changes in its head, its keys, its template or its states."""
+    about, parts = dict(ABOUT), [(b"s%d" % i, rng.choice(states)) for i in range(rng.randrange(4))]
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        kind, place = rng.randrange(7), rng.randrange(max(len(parts), 1))
+        if kind == 0:
+            about[rng.choice([*ABOUT, "more"])] = rng.choice(HEADS)
+        elif kind == 1:
+            about.pop(rng.choice([*about, "key"]), None)
+        elif kind == 2:
+            template = forge(rng, *unpacked(template)) if rng.random() < 0.7 else rng.choice(states)
+        elif not parts:
+            parts.append((rng.randbytes(rng.randrange(9)), template))
+        elif kind == 3:
+            name = rng.choice([*NO_KEYS, b"i%d" % rng.randrange(99), b"s" + rng.randbytes(3)])
+            parts[place] = name, parts[place][1]
+        elif kind == 4:
+            state = bytearray(parts[place][1])
+            state[rng.randrange(len(state))] ^= 1 << rng.randrange(8)
+            parts[place] = parts[place][0], bytes(state)
+        else:
+            with contextlib.suppress(zipfile.BadZipFile):
+                parts[place] = parts[place][0], forge(rng, *unpacked(parts[place][1]))
+    data = keyed_file(about, template, parts)
+    if rng.random() < 0.1:
+        start = rng.randrange(len(data))
+        data = data[:start] + rng.randbytes(rng.randrange(9)) + data[start + rng.randrange(9) :]
+    return data
+
+
+def anything(folder, n=300, seed=0):
+    """Refused, or models that work; what a row is wrong for, a model may refuse."""
+    path, rng, outcomes = os.path.join(folder, "file"), random.Random(int(seed)), []
+    kinds = [TEMPLATES[place] for place in (0, 4, 6, 10, 11, 13, 16)]
+    sources = [(m, file_of(m.clone()), [file_of(taught(m)) for _ in range(2)]) for m in kinds]
+    warnings.simplefilter("ignore")
+    for _ in range(int(n)):
+        model, template, states = rng.choice(sources)
+        pathlib.Path(path).write_bytes(forged(rng, template, states))
+        try:
+            models = KeyedModels.load(path, shards=1, backend="serial")
+        except rb.SavedModelError:
+            outcomes.append("refused")
+            continue
+        with contextlib.suppress(ValueError), models:
+            use(models, model)
+        outcomes.append("loaded")
+    print(f"{len(outcomes)} keyed files, {outcomes.count('loaded')} loaded")
+    assert 0.02 < outcomes.count("loaded") / len(outcomes) < 0.8
