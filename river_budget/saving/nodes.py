@@ -106,7 +106,7 @@ def _encoded(model: Any, arrays: Arrays, depth: int = 0) -> Node:
 
     node: Node
     if isinstance(model, compose.Pipeline):
-        steps = [[_step_name(name), inner(step)] for name, step in model.steps.items()]
+        steps = [[name, inner(step)] for name, step in model.steps.items()]
         node = {"class": "Pipeline", "steps": steps}
     elif class_named(type(model).__name__) is type(model):
         node = states.encoded(model, arrays)
@@ -115,14 +115,6 @@ def _encoded(model: Any, arrays: Arrays, depth: int = 0) -> Node:
     if frozen.is_frozen(model):
         node["predict_only"] = True
     return node
-
-
-def _step_name(name: Any) -> str:
-    if not isinstance(name, str):
-        raise SavedModelError(
-            f"the step {name!r} of a pipeline cannot be saved: its name is no text"
-        )
-    return name
 
 
 SETTINGS = ("class", "parameters", "rate", "intercept_rate", "predict_only")

@@ -17,7 +17,7 @@ the state of other optimizers is not known here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from river import utils
@@ -65,14 +65,13 @@ def encoded(model: Any, inner: Inner) -> Node:
     if kind is linear_model.SoftmaxRegression:
         return _softmax(model)
     if kind is Guard:
-        return _with_table(
-            model, [list(row) for row in model._last.items()], {"on_bad": model.on_bad}
-        ) | {"skipped": [[*fault, count] for fault, count in model._skipped.items()]}
+        skipped = [[*fault, count] for fault, count in model._skipped.items()]
+        node = _with_table(model, model._last.items(), {"on_bad": model.on_bad})
+        return node | {"skipped": skipped}
     if kind is FeatureBudget:
         parameters = {"max_features": model.max_features, "half_life": model.half_life}
-        return _with_table(model, model.kept(), parameters) | {
-            "weight": plain.number(model._weight)
-        }
+        node = _with_table(model, model.kept(), parameters)
+        return node | {"weight": plain.number(model._weight)}
     raise SavedModelError(
         f"{kind.__name__} cannot be saved: the models of river_budget can, and River's pipelines of them with "
         "its StandardScaler and MinMaxScaler (without window_size), TargetStandardScaler, OneVsRestClassifier, "
@@ -81,7 +80,7 @@ def encoded(model: Any, inner: Inner) -> Node:
     )
 
 
-def _with_table(model: Any, table: list[list[Any]], parameters: dict[str, Any]) -> Node:
+def _with_table(model: Any, table: Iterable[Any], parameters: dict[str, Any]) -> Node:
     rows = [[plain.encoded(row[0]), *map(plain.number, row[1:])] for row in table]
     values = {name: plain.encoded(value) for name, value in parameters.items()}
     return {"class": type(model).__name__, "parameters": values, "table": rows}
@@ -117,7 +116,7 @@ def _linear(model: Any) -> Node:
             "ones, nor with l1"
         )
     parameters = {name: float(getattr(model, name)) for name in LINEAR}
-    node = _with_table(model, [list(row) for row in model.weights.items()], parameters)
+    node = _with_table(model, model.weights.items(), parameters)
     node |= {"rate": _rate(model, model.optimizer), "steps": model.optimizer.n_iterations}
     node["intercept_rate"] = plain.number(float(model.intercept_lr.learning_rate))
     node["intercept"] = plain.number(float(model.intercept))
@@ -180,11 +179,11 @@ def _count(value: Any, what: str) -> int:
     return value
 
 
-def _parameter(node: Node, name: str) -> float:
-    parameters = node.get("parameters")
-    if not isinstance(parameters, dict):
-        raise damaged(f"{plain.short(parameters)} are no parameters")
-    return _number(parameters.get(name), name)
+def _parameters(node: Node, *names: str) -> dict[str, float]:
+    found = node.get("parameters")
+    if not isinstance(found, dict):
+        raise damaged(f"{plain.short(found)} are no parameters")
+    return {name: _number(found.get(name), name) for name in names}
 
 
 def _statistic(value: Any) -> Any:
@@ -269,10 +268,9 @@ def _linear_model(node: Node, inner: Inner) -> Any:
     from river import linear_model
 
     kind = getattr(linear_model, node["class"])
-    parameters = {name: _parameter(node, name) for name in LINEAR}
     rate = _number(node.get("intercept_rate"), "a rate")
     optimizer = _descent(node, node.get("steps"))
-    model = kind(optimizer=optimizer, intercept_lr=rate, **parameters)
+    model = kind(optimizer=optimizer, intercept_lr=rate, **_parameters(node, *LINEAR))
     model._weights = utils.VectorDict(_weights(node.get("table")), model.initializer)
     model.intercept = _number(node.get("intercept"), "an intercept")
     model._y_name = plain.name(node.get("target_name"))
@@ -282,7 +280,7 @@ def _linear_model(node: Node, inner: Inner) -> Any:
 def _softmax_model(node: Node, inner: Inner) -> Any:
     from river import linear_model
 
-    l2 = _parameter(node, "l2")
+    l2 = _parameters(node, "l2")["l2"]
     model = linear_model.SoftmaxRegression(optimizer=_descent(node, 0), l2=l2)
     for label, steps, table in _named(node.get("weights"), 3):
         model.weights[label].update(_weights(table))
@@ -302,10 +300,8 @@ def _guard(node: Node, inner: Inner) -> Any:
 
 
 def _feature_budget(node: Node, inner: Inner) -> Any:
-    budget, rows = (
-        plain.built(FeatureBudget, node.get("parameters")),
-        _named(node.get("table"), 3),
-    )
+    budget = plain.built(FeatureBudget, node.get("parameters"))
+    rows = _named(node.get("table"), 3)
     if len(rows) > budget.max_features:
         raise damaged("it keeps more names than it may")
     weight = _number(node.get("weight"), "a weight", 1.0, LARGEST_COUNT)
