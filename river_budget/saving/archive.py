@@ -30,7 +30,7 @@ BROKEN = (zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError, struc
 END_BYTES, LOCATOR_BYTES = 22, 20
 # what numpy writes before an array, with one or two dimensions
 NPY = re.compile(
-    rb"\x93NUMPY\x01\x00..\{'descr': '(<f8|<i8)', 'fortran_order': False, "
+    rb"\x93NUMPY\x01\x00(..)\{'descr': '(<f8|<i8)', 'fortran_order': False, "
     rb"'shape': \((\d{1,13}),(?: (\d{1,13}))?\), \} *\n",
     re.DOTALL,
 )
@@ -148,12 +148,12 @@ def head_of(text: bytes, source: Source) -> dict[str, Any]:
 def _array(content: bytes) -> Any:
     """An array as numpy writes it, after its description was compared with its size."""
     found = NPY.match(content)
-    if found is None:
+    if found is None or found.end() - found.end(1) != int.from_bytes(found[1], "little"):
         raise damaged("a part of it is no array")
-    shape = tuple(int(length) for length in found.groups()[1:] if length is not None)
+    shape = tuple(int(length) for length in found.groups()[2:] if length is not None)
     count = 1
     for length in shape:
         count *= length
     if len(content) != found.end() + 8 * count:
         raise damaged("an array has another size than it says")
-    return np.frombuffer(content, found[1].decode(), count, found.end()).reshape(shape)
+    return np.frombuffer(content, found[2].decode(), count, found.end()).reshape(shape)

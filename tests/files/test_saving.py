@@ -431,6 +431,10 @@ def with_part(data, name, content):
     return zipped((parts_of(data) | {name: content}).items())
 
 
+def flipped(data, place):
+    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+
+
 def twice(data):
     parts = list(parts_of(data).items())
     return zipped([*parts, parts[-1]])
@@ -471,6 +475,7 @@ def with_shape(data, shape):
         (lambda d: with_part(d, NPY, parts_of(d)[NPY][:-8]), "another size"),
         (lambda d: with_part(d, NPY, parts_of(d)[NPY][:40]), "no array"),
         (lambda d: with_part(d, NPY, b""), "no array"),
+        (lambda d: with_part(d, NPY, flipped(parts_of(d)[NPY], 8)), "no array"),
         (lambda d: with_shape(d, "9" * 13 + ","), "another size"),
         (lambda d: with_shape(d, "-1, 1"), "no array"),
         (lambda d: with_shape(d, "[[1]]"), "no array"),
