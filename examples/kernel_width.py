@@ -24,10 +24,14 @@ REGRESSORS = ("BSGD", "FOGD", "NOGD", "KernelOGD", "Projectron")
 
 def width(stream: str, first: int | None, c: float) -> float:
     """gamma by the number of features, or by the median distance of the first examples."""
-    scaled = defaults.scaled(stream)
+    examples = defaults.examples_of(stream)
     if first is None:
-        return c / scaled.d
-    return 2.0 * c / float(np.median(pdist(scaled.rows[1 : 2 * first : 2], "sqeuclidean")))
+        return c / len(examples[0][0])
+    scaler, rows = rb.StandardScaler(), []
+    for x, _ in examples[:first]:
+        scaler.learn_one(x)
+        rows.append(list(scaler.transform_one(x).values()))
+    return 2.0 * c / float(np.median(pdist(rows, "sqeuclidean")))
 
 
 def quality(kind: Any, streams: list[str], first: int | None, c: float) -> float:

@@ -1,7 +1,4 @@
-"""The command line, `python examples/papers`: parsers of the verbs, and the verbs that need no record.
-
-A verb imports its code when it runs.
-"""
+"""The command line, `python examples/papers`: the verbs and their options."""
 
 from __future__ import annotations
 
@@ -10,6 +7,9 @@ import pathlib
 from collections.abc import Sequence
 from typing import Any
 
+from river_budget import datasets
+from river_budget.experiments.auto.auto import chosen_streams
+from river_budget.experiments.auto.auto_streams import STREAMS
 from river_budget.experiments.command.main import run
 from river_budget.experiments.command.options import (
     Parser,
@@ -25,11 +25,24 @@ from river_budget.experiments.command.options import (
 )
 from river_budget.experiments.common.console import (
     GOOD,
+    SHORT,
     check_drawing,
     check_names,
     draw,
     print_tables,
+    say_missing,
 )
+from river_budget.experiments.common.stored import at_hand
+from river_budget.experiments.speed.speed import processor
+from river_budget.progress import Progress
+
+from . import defaults
+from . import moa_report as report
+from .moa import LEARNERS, Match, compare
+from .printed.all_records import all_records
+from .records.records import Record, rows
+from .records.reports import counts, remarks, summary, table, wide, write
+from .records.tasks import Store, measure, ready
 
 RESULTS = "river-budget-results"  # the folder of stored measurements
 MOA_RECORD = "moa.jsonl"  # in the folder of results
@@ -52,24 +65,15 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def run_on_records(options: argparse.Namespace) -> int:
-    """Run a verb that loads the papers' records and the methods that they compare."""
-    from . import verbs
-
-    verb = "record" if options.command in ("table", "figure") else options.command
-    code: int = getattr(verbs, f"run_{verb}")(options)
-    return code
-
-
 def add_list(verbs: Any) -> None:
     """Options of `list`."""
     text = "the tables and figures, and the datasets at hand"
-    add_formats(add_verb(verbs, "list", run_on_records, text))
+    add_formats(add_verb(verbs, "list", run_list, text))
 
 
 def add_record(verbs: Any, kind: str) -> None:
     """Options of `table` and `figure`."""
-    verb = add_verb(verbs, kind, run_on_records, f"measure a {kind} of a paper again")
+    verb = add_verb(verbs, kind, run_record, f"measure a {kind} of a paper again")
     verb.add_argument("name", help=f"such as 2016-{kind}-5; see `list`")
     text = "only these datasets, downloaded if they are not at hand (default: all at hand)"
     many(verb, "--data", text)
@@ -87,12 +91,94 @@ def add_record(verbs: Any, kind: str) -> None:
 
 def add_reproduce(verbs: Any) -> None:
     """Options of `reproduce`."""
-    verb = add_verb(verbs, "reproduce", run_on_records, "everything that the data at hand allows")
+    verb = add_verb(verbs, "reproduce", run_reproduce, "everything that the data at hand allows")
     option(verb, "--output", "the folder for the document and plots", default="reproduced")
     many(verb, "--only", "only these tables and figures (default: all)")
     add_formats(verb)
     add_jobs(verb)
     add_results(verb)
+
+
+def run_list(options: argparse.Namespace) -> int:
+    """Print the names of tables, figures and datasets."""
+    here = [name for name in datasets.names() if at_hand(name)]
+    records = all_records()
+    missing = {r.name: [name for name in r.datasets() if not at_hand(name)] for r in records}
+    if options.format != "text":
+        lines = [
+            [r.kind, r.name, r.title, "no" if missing[r.name] else "yes", " ".join(missing[r.name])]
+            for r in records
+        ]
+        for name in datasets.names():
+            lines.append(["dataset", name, "", "yes" if name in here else "no", ""])
+        print_tables(options, ((["kind", "name", "title", "at hand", "missing"], lines), ""))
+        return GOOD
+    for record in records:
+        absent = ", ".join(missing[record.name])
+        text = f"  (not at hand: {absent})" if absent else ""
+        print(f"{record.name:15}  {record.title}{text}")
+    print(f"\ndatasets at hand: {', '.join(here)}")
+    print(f"to be downloaded: {', '.join(n for n in datasets.names() if n not in here)}")
+    return GOOD
+
+
+def run_record(options: argparse.Namespace) -> int:
+    """Measure a table or figure and print it."""
+    record, store = narrowed(find(options.name, options.command), options), Store(options.results)
+    if not record.tasks():
+        raise RuntimeError("none of the data is at hand: name it with --data to download it")
+    plot = options.plot or (f"{record.name}.png" if options.command == "figure" else None)
+    check_drawing(plot)
+    tasks = [task for task in record.tasks() if task.key not in store]
+    with Progress(len(tasks), record.name) as progress:
+        measure(tasks, store, 1 if record.alone else options.jobs, progress)
+    found = rows(record, store)
+    shape = wide(record, found) if options.wide else table(record, found, options.times)
+    print_tables(options, (shape, "\n".join(remarks(record, found, store))))
+    if plot and record.panels is not None:
+        draw(plot, list(record.panels(record, store)), record.title, record.columns)
+    return SHORT if any(row.short for row in found) else GOOD
+
+
+def narrowed(record: Record, options: argparse.Namespace) -> Record:
+    """The part of a record on the chosen datasets, or else on the available ones."""
+    names = record.datasets()
+    if options.data is not None:
+        check_names(options.data, names, "dataset of this record")
+        return record.only(options.data, options.repeats)
+    here = record.available(ready)
+    say_missing([name for name in names if name not in here.datasets()])
+    return here.at_most(options.repeats)
+
+
+def find(name: str, kind: str) -> Record:
+    """The table or figure of this name."""
+    records = {record.name: record for record in all_records() if record.kind == kind}
+    check_names([name], list(records), kind)
+    return records[name]
+
+
+def run_reproduce(options: argparse.Namespace) -> int:
+    """Measure all tables and figures and write their document."""
+    records = all_records()
+    if options.only:
+        check_names(options.only, [record.name for record in records], "table or figure")
+        records = [record for record in records if record.name in options.only]
+    store = Store(options.results)
+    parts = [record.available(ready) for record in records]
+    tasks = {task.key: task for part in parts for task in part.tasks() if task.key not in store}
+    with Progress(len(tasks), "reproduce") as progress:
+        for part in parts:
+            measure(part.tasks(), store, 1 if part.alone else options.jobs, progress)
+            # after every record, so that the document shows what is finished
+            write(options.output, parts, store)
+    found = [row for part in parts for row in rows(part, store)]
+    if options.format == "text":
+        print(f"{summary(found)}; see {pathlib.Path(options.output) / 'README.md'}")
+    else:
+        words = counts(found)
+        print_tables(options, ((list(words), [[*map(str, words.values())]]), ""))
+    return SHORT if any(row.short for row in found) else GOOD
 
 
 def add_results(verb: Any) -> None:
@@ -105,18 +191,15 @@ def add_defaults(verbs: Any) -> None:
     verb = add_verb(verbs, "defaults", run_defaults, "every estimator without settings")
     many(verb, "--data", "only these streams (default: all at hand)")
     flag(verb, "--grid", "beside the best of a grid of settings")
-    add_jobs(verb)
     add_formats(verb)
 
 
 def run_defaults(options: argparse.Namespace) -> int:
     """Measure `StandardScaler | model()` for every estimator."""
-    from . import defaults
-
     check_names(options.data or (), list(defaults.STREAMS), "stream")
     grid, found = f" {defaults.GRID_CAPTION}" if options.grid else "", []
     for classification in (True, False):
-        header, lines = defaults.table(classification, options.grid, options.data, options.jobs)
+        header, lines = defaults.table(classification, options.grid, options.data)
         if len(header) > 1:
             caption = f"{defaults.CAPTION[classification]}{grid} A star: kept for comparison.\n"
             found.append(((header, lines), caption))
@@ -150,13 +233,6 @@ def add_moa(verbs: Any) -> None:
 
 def run_moa(options: argparse.Namespace) -> int:
     """Measure AutoKernel, and MOA's learners where no run is stored."""
-    from river_budget.experiments.auto.auto import chosen_streams
-    from river_budget.experiments.auto.auto_streams import STREAMS
-    from river_budget.experiments.speed.speed import processor
-
-    from . import moa_report as report
-    from .moa import LEARNERS, Match, compare
-
     check_names(options.models or (), list(LEARNERS), "model")
     check_drawing(options.plot or options.page)
     data = chosen_streams(options.data, list(STREAMS))

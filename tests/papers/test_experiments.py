@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 from conftest import DATA, ROOT
-from papers import command, verbs
+from papers import command
 from papers.printed import paper2016, paper2018
 from papers.printed.all_records import all_records
 from papers.records import records, reports, tasks, verdicts
@@ -384,7 +384,7 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, monkeypatch, capsys):
         return run(task)
 
     monkeypatch.setattr(Task, "run", interrupted)
-    monkeypatch.setattr(verbs, "all_records", lambda: [record])
+    monkeypatch.setattr(command, "all_records", lambda: [record])
     arguments = ["table", record.name, "--results", str(tmp_path), "--jobs", "1"]
     assert command.main(arguments) == console.INTERRUPTED
     assert "kept" in capsys.readouterr().err
@@ -447,7 +447,7 @@ def test_a_figure_is_drawn(capsys, tmp_path, monkeypatch):
     cells = [Cell("BSGD-merge", "waveform", (Task("holdout", "waveform", 0, model, options),))]
     panels = records.curves("accuracy", log_x=True)
     made = Record("2010-figure-0", "small", "accuracy", 2, tuple(cells), "", panels)
-    monkeypatch.setattr(verbs, "all_records", lambda: [made])
+    monkeypatch.setattr(command, "all_records", lambda: [made])
     monkeypatch.chdir(tmp_path)
     code, _, err = run(capsys, "figure", "2010-figure-0")
     assert code == console.GOOD
@@ -457,15 +457,15 @@ def test_a_figure_is_drawn(capsys, tmp_path, monkeypatch):
 
 def test_without_matplotlib_a_figure_is_refused_before_anything_runs(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr(verbs, "ready", lambda task: True)
-    monkeypatch.setattr(verbs, "measure", lambda *anything: pytest.fail("it ran"))
+    monkeypatch.setattr(command, "ready", lambda task: True)
+    monkeypatch.setattr(command, "measure", lambda *anything: pytest.fail("it ran"))
     code, _, err = run(capsys, "figure", "2016-figure-1")
     assert code == console.NO_DATA
     assert "pip install matplotlib" in err
 
 
 def test_reproduce_writes_a_document(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(verbs, "all_records", lambda: [small()])
+    monkeypatch.setattr(command, "all_records", lambda: [small()])
     monkeypatch.chdir(tmp_path)
     first = run(capsys, "reproduce", "--output", "made")
     document = (tmp_path / "made" / "README.md").read_text()
@@ -484,7 +484,7 @@ def test_wrong_names_and_missing_data_have_exit_codes_of_their_own(capsys, tmp_p
     assert code == console.USAGE
     assert "2016-table-5" in err
     assert run(capsys, "figure", "2016-table-5")[0] == console.USAGE
-    monkeypatch.setattr(verbs, "ready", lambda task: False)
+    monkeypatch.setattr(command, "ready", lambda task: False)
     arguments = ["table", "2016-table-5", "--results", str(tmp_path)]
     code, _, err = run(capsys, *arguments)
     assert code == console.NO_DATA

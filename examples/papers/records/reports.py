@@ -15,7 +15,7 @@ from river_budget.plots import figures
 from river_budget.plots.panels import Panel, coinciding
 
 from . import verdicts
-from .records import NOT_YET, SETTINGS, Record, Row, finals, measurements, rows
+from .records import NOT_YET, SETTINGS, Record, Row, measurements, rows
 from .tasks import Store
 
 # Tables
@@ -146,7 +146,6 @@ Settings, cell by cell:
 
 Times are multiples of the Perceptron's on the same data, or of the first line's where there is none; ours are those
 of the fastest run, two at a time, without the time of reading and testing.
-{quiet}
 What is known about a difference stands beside it.
 
 Under a figure stands what the paper's shows, and whether ours shows it too, computed from the same measurements. Bands
@@ -164,33 +163,10 @@ def write(folder: str | pathlib.Path, records: Sequence[Record], store: Store) -
         "counts": summary(found),
         "rule": (verdicts.__doc__ or "").partition("\n\n")[2].strip(),
         "settings": "\n".join(f"- `{name}`: {meaning}." for name, meaning in SETTINGS.items()),
-        "quiet": disturbance(records, store),
     }
     parts = [OPENING.format(**opening)]
     parts += [section(folder, record, store) for record in records]
     (folder / "README.md").write_text("\n".join(parts), "utf-8")
-
-
-UNEVEN_RATIO = 1.5  # median / least time of a cell; above it, other work is suspected
-UNEVEN_SHARE = 0.2  # share of such cells from which the document says so
-
-
-def disturbance(records: Sequence[Record], store: Store) -> str:
-    """A warning, if uneven times show that the machine did other work."""
-    runs = {
-        tuple(task.key for task in cell.tasks): finals(cell, store, "seconds")
-        for record in records
-        for cell in record.cells
-    }
-    seconds = [sorted(spent) for spent in runs.values() if len(spent) >= 5 and min(spent) > 0.0]
-    uneven = [spent[len(spent) // 2] > UNEVEN_RATIO * spent[0] for spent in seconds]
-    share = sum(uneven) / len(uneven) if uneven else 0.0
-    if share < UNEVEN_SHARE:
-        return ""
-    return (
-        f"In {100.0 * share:.0f} % of the cells the middle run took half as long again as the fastest, or more: the "
-        "machine did\nother work, and what is said about times is the less certain."
-    )
 
 
 def section(folder: pathlib.Path, record: Record, store: Store) -> str:

@@ -303,23 +303,10 @@ def many_models(stream: Stream) -> Iterator[Comparison]:
     yield Comparison(stream.name, 50 * len(turns)).against("one model", run(one), ours)
 
 
-def far_apart(stream: Stream) -> Iterator[Comparison]:
-    """Compare with features times ten: kernel values so small that their products may be denormal.
-
-    More examples have a loss then, so there are more updates.
-    """
-    for name, make in (LEARNERS | MORE_LEARNERS).items():
-        ours = learning(make, Stream(stream.name, 10.0 * stream.X, stream.y))
-        label = f"{name}, B=100, features times ten"
-        yield compared(stream).against("as they are", learning(make, stream), {label: ours})
-
-
 def comparisons(stream: Stream, complete: bool) -> Iterator[Comparison]:
     """All comparisons on a stream; those with dicts and small batches on waveform alone."""
     yield from learn_and_score(stream, complete)
     yield from features_of_scikit_learn(stream)
-    if complete and not stream.sparse:
-        yield from far_apart(stream)
     if stream.name.startswith("waveform"):
         yield from one_by_one(stream, complete)
         yield from few_rows(stream)
