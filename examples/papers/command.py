@@ -14,13 +14,11 @@ from river_budget.experiments.command.main import run
 from river_budget.experiments.command.options import (
     Parser,
     add_formats,
-    add_jobs,
     add_seed,
     add_verb,
     flag,
     many,
     option,
-    seconds,
     whole,
 )
 from river_budget.experiments.common.console import (
@@ -181,6 +179,11 @@ def run_reproduce(options: argparse.Namespace) -> int:
     return SHORT if any(row.short for row in found) else GOOD
 
 
+def add_jobs(verb: Any) -> None:
+    """The option for the number of runs at the same time."""
+    option(verb, "--jobs", "how many runs at once", whole, 2)
+
+
 def add_results(verb: Any) -> None:
     """The option for the folder of measurements."""
     option(verb, "--results", "the folder where finished runs are kept", default=RESULTS)
@@ -254,3 +257,11 @@ def run_moa(options: argparse.Namespace) -> int:
         draw(folder / report.TIME_PICTURE, times, report.TITLE)
         draw(folder / report.WINS_PICTURE, wins, report.TITLE)
     return GOOD
+
+
+def seconds(text: str) -> float:
+    """A number above 0."""
+    value = float(text)
+    if not value > 0.0:
+        raise argparse.ArgumentTypeError(f"{text} is not more than 0")
+    return value

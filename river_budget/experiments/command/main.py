@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from ..._version import __version__
 from ..common.console import GOOD, INTERRUPTED, NO_DATA, USAGE, say
-from . import own, streams
+from . import verbs as all_verbs
 from .options import Parser
 
 
@@ -56,16 +56,8 @@ def parser() -> argparse.ArgumentParser:
     top = Parser("river-budget", description="Kernel learning on streams, measured.")
     top.add_argument("--version", action="version", version=__version__)
     verbs = top.add_subparsers(dest="command", required=True)
-    own.add_try(verbs)
-    own.add_predict(verbs)
-    for add in (
-        streams.add_race,
-        streams.add_auto,
-        streams.add_curve,
-        streams.add_compile,
-        streams.add_speed,
-    ):
-        add(verbs)
+    for name in ("try", "predict", "race", "auto", "curve", "compile", "speed"):
+        getattr(all_verbs, f"add_{name}")(verbs)
     return top
 
 

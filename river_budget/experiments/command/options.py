@@ -72,11 +72,6 @@ def add_verb(verbs: Any, name: str, run: Any, text: str) -> Any:
     return found
 
 
-def add_jobs(verb: Any) -> None:
-    """The option for the number of runs at the same time."""
-    option(verb, "--jobs", "how many runs at once", whole, 2)
-
-
 def add_seed(verb: Any) -> None:
     """The option for random numbers."""
     option(verb, "--seed", "decides random numbers of models and streams", seed, 1)
@@ -109,12 +104,4 @@ def seed(text: str) -> int:
     value = int(text)
     if value < 0:
         raise argparse.ArgumentTypeError(f"{text} is less than 0")
-    return value
-
-
-def seconds(text: str) -> float:
-    """A number above 0."""
-    value = float(text)
-    if not value > 0.0:
-        raise argparse.ArgumentTypeError(f"{text} is not more than 0")
     return value
