@@ -100,21 +100,6 @@ class KeyedModels:
         max_keys: int | None = None,
         backend: str = "ray",
     ):
-        options = (checkpoint, checkpoint_every, max_keys, backend)
-        self._begin(model, None, key, shards, *options)
-
-    def _begin(
-        self,
-        model: Any,
-        form: Form | None,
-        key: Any,
-        shards: int,
-        checkpoint: str | os.PathLike[str] | None,
-        checkpoint_every: int,
-        max_keys: int | None,
-        backend: str,
-    ) -> None:
-        """Start the workers. `form` is that of the states in a file; None: the model decides."""
         if not isinstance(model, base.Estimator):
             raise ValueError(f"model must be a River model, not {model!r}")
         if not isinstance(key, (str, int)):
@@ -126,7 +111,7 @@ class KeyedModels:
             raise ValueError("max_keys needs checkpoint: a folder for the models that wait")
         self.key, self.shards = key, shards
         self._template: Any = model.clone()
-        self._form = form_of(self._template) if form is None else form
+        self._form = form_of(self._template)
         self._states = States(self._template, self._form)
         self._coordinator = Coordinator(
             self._template,
@@ -309,9 +294,11 @@ class KeyedModels:
         form = Form(file.about["form"])
         if form == Form.PICKLED and not allow_pickle:
             raise SavedModelError(f"{path} holds pickled models: it is read with allow_pickle=True")
+        template = model_of(file.template, form)
+        if form is Form.SAVED and form_of(template) is not form:  # its clones would be pickled
+            raise SavedModelError(f"{path} is damaged: its model could not have been saved")
         options = (checkpoint, checkpoint_every, max_keys, backend)
-        models = cls.__new__(cls)
-        models._begin(model_of(file.template, form), form, file.about["key"], shards, *options)
+        models = cls(template, file.about["key"], shards, *options)
         try:
             models._adopt(file)
         except BaseException:

@@ -66,7 +66,7 @@ class Form(enum.StrEnum):
 
 
 def form_of(template: Any) -> Form:
-    """The form for the clones of a model that somebody gives, not for one from a file, which names its form."""
+    """The form for the clones of a model."""
     try:
         nodes.encoded(template.clone())
     except SavedModelError:
