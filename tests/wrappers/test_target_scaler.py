@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
+import threading
 
 import numpy as np
 import pytest
-from optional import given, settings, st
+from optional import given, pandas, polars, settings, st
 from river import checks, linear_model, preprocessing
 
 import river_budget as rb
@@ -18,7 +19,6 @@ INSIDE = [
     pytest.param(linear_model.LinearRegression(), id="river's"),
 ]
 TARGETS = st.one_of(st.floats(-1e6, 1e6), st.integers(-1000, 1000), st.booleans())
-NOT_OF_RIVERS_OWN = {"check_init_has_default_params_for_tests", "check_wrapper_accepts_kwargs"}
 COPIES = [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m)), lambda m: m.clone()]
 
 
@@ -66,18 +66,105 @@ def test_an_example_that_the_regressor_refuses_leaves_the_statistics_as_they_wer
     assert model.var.n == 1
 
 
-def test_a_second_thread_that_learns_is_refused_and_others_predict():
-    model = rb.TargetStandardScaler(rb.BSGDRegressor(9))
-    model.learn_one({"a": 1.0}, 2.0)
-    model.turn.taken = True
-    with pytest.raises(RuntimeError, match="two threads"):
-        model.learn_one({"a": 1.0}, 2.0)
-    assert model.predict_one({"a": 1.0}) == 2.0
+def test_threads_learn_every_target_once_and_others_predict():
+    model, errors = rb.TargetStandardScaler(rb.StandardScaler() | rb.BSGDRegressor(9)), []
+
+    def work(call):
+        try:
+            for i in range(500):
+                call({"a": float(i % 7)}, float(i))
+        except Exception as error:
+            errors.append(error)
+
+    calls = [model.learn_one, model.learn_one, lambda x, y: model.predict_one(x)]
+    threads = [threading.Thread(target=work, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert [model.var.n, model.var.mean.get()] == [1000, pytest.approx(249.5)]
+
+
+def test_a_target_that_is_learned_meanwhile_is_not_lost():
+    """By a value of the example, or a signal handler."""
+
+    class Nesting(linear_model.LinearRegression):
+        def learn_one(self, x, y):
+            if "outer" in x:
+                model.learn_one({"a": 1.0}, 8.0)
+            super().learn_one(x, y)
+
+    model = rb.TargetStandardScaler(Nesting())
+    model.learn_one({"outer": 1.0}, 2.0)
+    assert [model.var.n, model.var.mean.get()] == [2, 5.0]
+
+
+def test_other_arguments_go_to_the_regressor():
+    with_weight, twice = (rb.TargetStandardScaler(rb.BSGDRegressor(9)) for _ in range(2))
+    for model, weight in ((with_weight, 0.5), (twice, 1.0)):
+        for i in range(5):
+            model.learn_one({"a": float(i)}, 2.0 * i, w=weight)
+    assert 0.0 != with_weight.predict_one({"a": 4.0}) != twice.predict_one({"a": 4.0})
+
+
+# batches
+
+X = np.random.default_rng(0).normal(3.0, 2.0, (80, 3))
+Y = 1000.0 + 50.0 * X[:, 0] * X[:, 1]
+
+
+@pytest.mark.parametrize("regressor", INSIDE)
+@pytest.mark.parametrize("kind", ["array", "pandas", "polars", "sparse"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_batches_are_a_loop_to_the_bit(regressor, kind, weighted):
+    w = np.random.default_rng(1).uniform(0.5, 2.0, len(X)) if weighted else None
+    names = range(3) if kind in ("array", "sparse") else "abc"
+    forms = {
+        "array": lambda rows: rows,
+        "pandas": lambda rows: pandas.DataFrame(rows, columns=[*"abc"]),
+        "polars": lambda rows: polars.DataFrame(rows, [*"abc"]),
+        "sparse": lambda rows: pytest.importorskip("scipy.sparse").csr_matrix(rows),
+    }
+    form, loop, many = forms[kind], *(rb.TargetStandardScaler(regressor.clone()) for _ in range(2))
+    for rows in (slice(30), slice(30, 80)):
+        for i in range(rows.start or 0, rows.stop):
+            further = {} if w is None else {"w": float(w[i])}
+            loop.learn_one(dict(zip(names, X[i].tolist(), strict=True)), Y[i], **further)
+        many.learn_many(form(X[rows]), Y[rows], *([] if w is None else [w[rows]]))
+    expected = [loop.predict_one(dict(zip(names, row, strict=True))) for row in X.tolist()]
+    assert np.asarray(many.predict_many(form(X))).tolist() == expected
+    assert many._seen.numbers == loop._seen.numbers
+
+
+def test_a_batch_with_a_wrong_row_is_refused_before_it_begins():
+    model = rb.TargetStandardScaler(rb.StandardScaler() | rb.BSGDRegressor(9))
+    model.learn_many(X[:20], Y[:20])
+    before, bad = model.predict_many(X).tolist(), X.copy()
+    bad[7, 1] = np.nan
+    with pytest.raises(ValueError, match="feature 1"):
+        model.learn_many(bad, Y)
+    with pytest.raises(ValueError, match="target"):
+        model.learn_many(X, [*Y[1:], "text"])
+    with pytest.raises(ValueError, match="80 examples but 79 targets"):
+        model.learn_many(X, Y[1:])
+    assert model.predict_many(X).tolist() == before
+    expected = [model.predict_one(dict(enumerate(row))) for row in bad.tolist()]
+    assert model.predict_many(bad).tolist() == expected  # a missing value may be predicted with
+
+
+def test_predictions_come_in_the_container_of_the_frame():
+    model = rb.TargetStandardScaler(rb.StandardScaler() | rb.BSGDRegressor(9))
+    frame = pandas.DataFrame(X, columns=[*"abc"], index=range(5, 85))
+    model.learn_many(frame, pandas.Series(Y, frame.index, name="price"))
+    found = model.predict_many(frame)
+    assert found.index.tolist() == frame.index.tolist()
+    assert found.name == "price"
+    assert type(model.predict_many(polars.DataFrame(X, [*"abc"]))) is polars.Series
 
 
 def test_river_takes_it_for_one_of_its_own():
     pytest.importorskip("sklearn", reason="River's checks take data from scikit-learn")
     model = rb.TargetStandardScaler(rb.StandardScaler() | rb.BSGDRegressor(9))
     for check in checks.yield_checks(model):
-        if check.__name__ not in NOT_OF_RIVERS_OWN:
-            check(model.clone())
+        check(model.clone())

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from river import base
 
-from ...core.examples.scaled_dict import CENTERING, RANGES, STANDARDISING
-from ...model.one_writer import takes_a_turn
+from ...core.scaling import CENTERING, NEVER, RANGES, STANDARDISING
+from ...model.inputs.batches import Batch
 from .statistics import Scaler
 
 __all__ = ["MinMaxScaler", "StandardScaler"]
@@ -19,7 +19,11 @@ class StandardScaler(Scaler, base.MiniBatchTransformer):
 
     Means and variances are those of all examples so far. The numbers are River's up to rounding, from
     `learn_one`, `learn_many` and both in any order, and so are the names of attributes: you only need
-    to change the import. Reading the dict, updating, scaling and building the new dict are one compiled function.
+    to change the import. Any number of threads may use one scaler.
+
+    `learn_many` and `transform_many` take frames and 2-D arrays. In a pipeline of River, the model behind learns
+    a batch as scaled by the statistics after this batch; a loop of `learn_one` scales each row by those up to it,
+    as do `rb.predict_then_learn_many` and `rb.TargetStandardScaler.learn_many`.
 
     Values become floats: text raises an error that names the feature, and the statistics of numpy's float32 values
     are computed in double precision. A NaN makes the statistics of its feature NaN, as in
@@ -56,30 +60,12 @@ class StandardScaler(Scaler, base.MiniBatchTransformer):
 
     """
 
-    initial = (0.0, 0.0, 0.0)  # count, mean, variance
+    initial = NEVER, 0.0, 0.0  # count, mean, variance
 
     def __init__(self, with_std: bool = True):
         self.with_std = with_std
+        self.scaling = STANDARDISING if with_std else CENTERING
         super().__init__()
-
-    @property
-    def scaling(self) -> int:
-        return STANDARDISING if self.with_std else CENTERING
-
-    def learned(self, statistics: Any, values: Any) -> Any:
-        count, old, variance = statistics
-        count = count + 1.0
-        mean = old + (values - old) / count
-        if self.with_std:
-            variance = variance + ((values - old) * (values - mean) - variance) / count
-        return np.array([count, mean, variance])
-
-    def scaled(self, statistics: Any, values: Any) -> Any:
-        _, mean, variance = statistics
-        difference = values - mean
-        if not self.with_std:
-            return difference
-        return np.where(variance <= 0.0, 0.0, difference / np.sqrt(variance))
 
     @property
     def counts(self) -> dict[Any, int]:
@@ -96,20 +82,25 @@ class StandardScaler(Scaler, base.MiniBatchTransformer):
         """The variance of each feature."""
         return {name: variance for name, _, _, variance in self.table()}
 
-    @takes_a_turn
     def learn_many(self, X: Any) -> None:
-        """Update the statistics by the rows of a frame, in River's way: by their means and variances."""
-        _check_frame(X)
-        theirs = self.as_river()
-        theirs.learn_many(X)
-        self.take_from(theirs)
+        """Learn the rows of a frame or a 2-D array, exactly as a loop of `learn_one`."""
+        names, values = _columns_of(X)
+        self._columns.learn_rows(names, values, self.scaling)
 
     def transform_many(self, X: Any) -> Any:
-        """A frame of the same kind with its values scaled."""
+        """A frame of the same kind, or for a 2-D array an array, with its values scaled.
+
+        As in River, values of a feature that has not varied so far are only centred here.
+        """
+        if isinstance(X, np.ndarray):
+            names, values = _columns_of(X)
+            _, means, variances = self._columns.numbers_of(names)
+            deviations = [v**0.5 if v > 0.0 else 1.0 for v in variances.tolist()]
+            return (values - means) / (deviations if self.with_std else 1.0)
         _check_frame(X)
         theirs = self.as_river()
         for name, variance in theirs.vars.items():
-            if variance < 0.0:  # by rounding, where `learn_many` met a feature that hardly varies
+            if variance < 0.0:  # by rounding, in statistics that River's `learn_many` has made
                 theirs.vars[name] = 0.0
         return theirs.transform_many(X)
 
@@ -141,8 +132,20 @@ def _check_frame(X: Any) -> None:
         raise TypeError("a LazyFrame has no rows yet: X.collect() computes them")
     if not hasattr(X, "columns"):
         raise TypeError(
-            f"rows must come as a frame, not as {kind}: learn_one takes them one by one"
+            f"rows must come as a frame or a 2-D array, not as {kind}: learn_one takes them one by one"
         )
+
+
+def _columns_of(X: Any) -> tuple[list[Any], Any]:
+    """The names of the columns of a frame or an array, and the values; missing ones are NaN."""
+    if isinstance(X, np.ndarray):
+        batch = Batch(X, checked=False)
+        return batch.names, batch.given
+    from river.utils import dataframe  # here, as it takes longer to load than this package
+
+    _check_frame(X)
+    seen = dataframe.into_frame(X)
+    return seen.columns, dataframe.to_numpy(seen)
 
 
 class MinMaxScaler(Scaler):
@@ -174,45 +177,33 @@ class MinMaxScaler(Scaler):
 
     """
 
-    initial = (np.inf, -np.inf, 0.0)  # least, largest
+    initial = NEVER, np.inf, -np.inf  # count, least, largest
+    scaling = RANGES
 
     def __init__(self) -> None:
         super().__init__()
 
     @property
-    def scaling(self) -> int:
-        return RANGES
-
-    def learned(self, statistics: Any, values: Any) -> Any:
-        low, high, nothing = statistics
-        return np.array([np.fmin(low, values), np.fmax(high, values), nothing])
-
-    def scaled(self, statistics: Any, values: Any) -> Any:
-        low, high, _ = statistics
-        width = high - low
-        return np.where(width == 0.0, 0.0, (values - low) / width)
-
-    @property
     def min(self) -> dict[Any, float]:
         """The smallest value of each feature."""
-        return {name: low for name, low, _, _ in self.table()}
+        return {name: low for name, _, low, _ in self.table()}
 
     @property
     def max(self) -> dict[Any, float]:
         """The largest value of each feature."""
-        return {name: high for name, _, high, _ in self.table()}
+        return {name: high for name, _, _, high in self.table()}
 
     def as_river(self) -> Any:
         """River's scaler with the same statistics."""
         from river import preprocessing  # here, as it takes longer to load than this package
 
         theirs = preprocessing.MinMaxScaler()
-        for name, low, high, _ in self.table():
+        for name, _, low, high in self.table():
             theirs.min[name].min, theirs.max[name].max = low, high
         return theirs
 
     def take_from(self, theirs: Any) -> None:
         """Take over the statistics of River's scaler."""
         self.set_table(
-            [[name, low.get(), theirs.max[name].get(), 0.0] for name, low in theirs.min.items()]
+            [[name, 1.0, low.get(), theirs.max[name].get()] for name, low in theirs.min.items()]
         )

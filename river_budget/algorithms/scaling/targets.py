@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
 from river import base, compose
 
-from ...model.inputs.targets import real
-from ...model.one_writer import Turn, looks_at_the_model
+from ...model.inputs.batches import Batch
+from ...model.inputs.targets import Targets, real, weights
 
 __all__ = ["TargetStandardScaler"]
 
 
-class TargetStandardScaler(compose.TargetTransformRegressor):
+class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegressor):
     """Scales targets to mean 0 and variance 1 for a regressor, as River's class, in a fraction of its time.
 
     Mean and variance are those of all targets so far. The numbers are River's up to rounding; swapping the
     import is all it takes. A target that is no finite number is an error, and an example that the regressor
-    refuses leaves the statistics as they were. (In River both stay in the statistics.)
+    refuses leaves the statistics as they were. (In River both stay in the statistics.) Any number of threads may use
+    one model: those that learn take turns.
+
+    `learn_many` and `predict_many` take frames and 2-D arrays, whatever the regressor is, and go row by row.
 
     Not for several targets at once: `AutoKernelRegressor` scales each by itself.
 
@@ -44,45 +50,72 @@ class TargetStandardScaler(compose.TargetTransformRegressor):
 
     def __init__(self, regressor: base.Regressor):
         self.regressor = regressor
-        # count, mean, sum of squares and deviation: one tuple, so that a prediction sees one state
-        self._seen = (0.0, 0.0, 0.0, 0.0)
-        self.turn = Turn()
+        self.target_name: Any = None
+        self._seen = Seen()
 
-    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
-        """Update the statistics by the target, and the regressor by the example with the target scaled."""
-        turn = self.turn
-        while turn.wanted or turn.taken:
-            turn.wait()
-        turn.taken = True
-        try:
-            if type(y) is not float:
-                y = real(y)
-            seen = _with(self._seen, y)
-            deviation = seen[3]
-            scaled = (y - seen[1]) / deviation if deviation else 0.0
-            self.regressor.learn_one(x, scaled)
-            self._seen = seen
-        finally:
-            turn.taken = False
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        from river import linear_model  # here, as it takes longer to load than this package
 
-    def predict_one(self, x: dict[Any, Any]) -> Any:
+        yield {"regressor": linear_model.LinearRegression()}
+
+    def learn_one(self, x: dict[Any, Any], y: Any, **further: Any) -> None:
+        """Update the statistics by the target, and the regressor by the example with the target scaled.
+
+        `further`: other arguments of the regressor's `learn_one`, such as `w`.
+        """
+        seen = self._seen
+        y = y if type(y) is float else real(y)
+        with seen.lock:
+            before = seen.numbers
+            numbers = _with(before, y)
+            _, mean, _, deviation = numbers
+            scaled = (y - mean) / deviation if deviation else 0.0
+            self.regressor.learn_one(x, scaled, **further)
+            # they differ if a value of the example, or a signal handler, has used this model
+            seen.numbers = numbers if seen.numbers is before else _with(seen.numbers, y)
+
+    def predict_one(self, x: dict[Any, Any], **further: Any) -> Any:
         """The regressor's prediction in the units of the targets."""
-        _, mean, _, deviation = self._seen
-        return self.regressor.predict_one(x) * deviation + mean
+        _, mean, _, deviation = self._seen.numbers
+        return self.regressor.predict_one(x, **further) * deviation + mean
+
+    def learn_many(self, X: Any, y: Any, w: Any = None, **further: Any) -> None:
+        """Learn the rows of a frame or a 2-D array, exactly as a loop of `learn_one`.
+
+        So each row is scaled by the statistics up to it. (River's pipelines scale a batch by those after the batch.)
+        All rows and targets are checked first.
+        """
+        batch = Batch(X)
+        targets = Targets(y, len(batch))
+        each: Iterable[Any] = ({} for _ in range(len(batch)))
+        if w is not None:
+            each = ({"w": weight} for weight in weights(w, len(batch)).tolist())
+        numbers = targets.numbers().tolist()
+        for x, target, own in zip(batch.dicts(), numbers, each, strict=True):
+            self.learn_one(x, target, **own, **further)
+        self.target_name = targets.name
+
+    def predict_many(self, X: Any, **further: Any) -> Any:
+        """The predictions for the rows of a frame or a 2-D array, exactly as a loop of `predict_one`."""
+        batch = Batch(X, predicted=True, checked=False)
+        rows = batch if batch.lists is not None else Batch.of(batch.names, batch.given)  # with NaN
+        found = [self.predict_one(x, **further) for x in rows.dicts()]
+        return batch.series(np.array(found, float), self.target_name)
 
     # what River's class has
 
     def _update(self, y: Any) -> None:
-        self._seen = _with(self._seen, real(y))
+        self._seen.numbers = _with(self._seen.numbers, real(y))
 
     def func(self, y: Any) -> float:
         """The target scaled."""
-        _, mean, _, deviation = self._seen
+        _, mean, _, deviation = self._seen.numbers
         return (y - mean) / deviation if deviation else 0.0
 
     def inverse_func(self, y: Any) -> Any:
         """A scaled target in its units."""
-        _, mean, _, deviation = self._seen
+        _, mean, _, deviation = self._seen.numbers
         return y * deviation + mean
 
     @property
@@ -90,18 +123,34 @@ class TargetStandardScaler(compose.TargetTransformRegressor):
         """The statistics of the targets, as River's: a copy."""
         from river import stats  # here, as it takes longer to load than this package
 
-        count, mean, squares, _ = self._seen
+        count, mean, squares, _ = self._seen.numbers
         found = stats.Var()
         found.mean.n, found.mean._mean, found._S = count, mean, squares
         return found
 
     @var.setter
     def var(self, found: Any) -> None:
-        self._seen = (found.mean.n, found.mean.get(), found._S, found.get() ** 0.5)
+        self._seen.numbers = (found.mean.n, found.mean.get(), found._S, found.get() ** 0.5)
 
-    @looks_at_the_model
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"turn": Turn()}
+        with self._seen.lock:
+            return self.__dict__ | {"_seen": Seen(self._seen.numbers)}
+
+
+class Seen:
+    """The statistics of targets: count, mean, sum of squares and deviation, and the lock of who changes them.
+
+    The numbers are one tuple, so that a prediction sees those of one moment.
+    """
+
+    __slots__ = ("lock", "numbers")
+
+    def __init__(self, numbers: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)):
+        self.numbers = numbers
+        self.lock = threading.RLock()
+
+    def __reduce__(self) -> Any:
+        return Seen, (self.numbers,)
 
 
 def _with(seen: tuple[float, ...], y: float) -> tuple[float, float, float, float]:
