@@ -1,1 +1,1 @@
-"""Scalers with the numbers of River's, fed by the dict reader: statistics by place, dicts made by compiled code."""
+"""Scalers with the numbers of River's: Python looks names up, compiled code sees arrays."""

@@ -17,12 +17,12 @@ from numba.core.dispatcher import Dispatcher
 import river_budget as rb
 
 from ... import core
+from ...core import scaling
 from ...core.block.random_numbers import fill_uniforms
 from ...core.compiling.by_address import functions
 from ...core.compiling.needs import OF_BLOCKS, Need, with_streams
 from ...core.examples.finite import first_bad_row
 from ...core.examples.one_example import learn, score
-from ...core.examples.scaled_dict import learn_scales, scale
 from ...model.base.base import StreamModel
 from ...model.calls.fast_path import CALL, WORDS_TAKEN
 from ...progress import Progress
@@ -32,10 +32,10 @@ OTHER_SIGNATURES = {
     fill_uniforms: (numba.uint64[::1], numba.float64[:, ::1]),
     score: (numba.intp,) * WORDS_TAKEN["score"],
     learn: (numba.intp,) * WORDS_TAKEN["learn"],
-    learn_scales: (numba.intp,) * 2,
-    scale: (numba.intp,) * 2,
+    scaling.learn: (numba.float64[:, ::1], numba.float64[:, ::1], numba.int64),
+    scaling.scale: (numba.float64[:, ::1], numba.float64[:, ::1], numba.int64),
 }
-ALWAYS_COMPILED = first_bad_row, score, learn, learn_scales, scale
+ALWAYS_COMPILED = first_bad_row, score, learn, scaling.learn, scaling.scale
 
 
 def families() -> dict[str, list[Any]]:

@@ -15,9 +15,10 @@ from optional import needs_cache, needs_compiler
 
 import river_budget as rb
 from river_budget import first_use
+from river_budget.core import scaling
 from river_budget.core.block import random_numbers
 from river_budget.core.compiling.plain import PLAIN
-from river_budget.core.examples import finite, one_example, scaled_dict
+from river_budget.core.examples import finite, one_example
 from river_budget.experiments import command
 from river_budget.experiments.speed import compiling
 from river_budget.progress import Progress
@@ -157,8 +158,8 @@ def test_all_passes_take_a_call_but_a_few():
         random_numbers.fill_uniforms: ("keys", "drawn"),
         one_example.score: ("this", "x"),
         one_example.learn: ("this", "given", "count"),
-        scaled_dict.learn_scales: ("this", "x"),
-        scaled_dict.scale: ("this", "x"),
+        scaling.learn: ("statistics", "rows", "scaling"),
+        scaling.scale: ("statistics", "rows", "scaling"),
     }
     for function in compiling.all_passes():
         code = function.py_func.__code__
