@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.scaling import NEVER, learn
+from ...core.passes.scaling import NEVER, learn
 from ...parameters import as_float, check_example, number
 
 Example = dict[Any, Any]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from river import base
 
-from ...core.scaling import CENTERING, NEVER, RANGES, STANDARDISING
+from ...core.passes.scaling import CENTERING, NEVER, RANGES, STANDARDISING
 from ...model.inputs.batches import Batch
 from .statistics import Scaler
 

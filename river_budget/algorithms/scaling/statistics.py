@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from river import base
 
-from ...core.scaling import learn, scale
+from ...core.passes.scaling import learn, scale
 from .columns import Columns, Example, copied
 
 
@@ -15,7 +15,7 @@ class Scaler(base.Transformer):
     """A transformer that keeps three numbers of every feature: its count, and two that depend on the class."""
 
     initial: ClassVar[tuple[float, float, float]]  # the numbers of a feature before its first value
-    scaling: int  # what compiled code does (core/scaling.py)
+    scaling: int  # what compiled code does (core/passes/scaling.py)
 
     def __init__(self) -> None:
         self._columns = Columns(self.initial)

@@ -17,12 +17,12 @@ from numba.core.dispatcher import Dispatcher
 import river_budget as rb
 
 from ... import core
-from ...core import scaling
 from ...core.block.random_numbers import fill_uniforms
 from ...core.compiling.by_address import functions
 from ...core.compiling.needs import OF_BLOCKS, Need, with_streams
 from ...core.examples.finite import first_bad_row
 from ...core.examples.one_example import learn, score
+from ...core.passes import scaling
 from ...model.base.base import StreamModel
 from ...model.calls.fast_path import CALL, WORDS_TAKEN
 from ...progress import Progress

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from .compiling.jit import compiled
+from ..compiling.jit import compiled
 
 CENTERING, STANDARDISING, RANGES = 0, 1, 2  # what a scaler does
 NEVER = -1.0  # the count of a feature that was never learned
