@@ -169,11 +169,13 @@ def load_eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
 def append_nonzero(numbers, start, places, n):
     """Among eight numbers from `start` on, find those that are not 0, and append their indexes to the first n places.
 
-    Returns the new number of places. Modifies `places` in place, also one entry behind the last one.
+    Returns the new number of places. Modifies `places` in place, also one entry behind the last one. Reads each number
+    before it writes, as `places` may be the memory of the numbers.
     """
     for i in range(start, start + LANES):
+        found = numbers[i] != 0.0
         places[n] = i
-        n += numbers[i] != 0.0
+        n += found
     return n
 
 
