@@ -1,4 +1,4 @@
-"""TargetStandardScaler: River's numbers for scaled targets, in a fraction of the time."""
+"""TargetStandardScaler: River's numbers for scaled targets, from any number of threads and for batches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["TargetStandardScaler"]
 
 
 class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegressor):
-    """Scales targets to mean 0 and variance 1 for a regressor, as River's class, in a fraction of its time.
+    """Scales targets to mean 0 and variance 1 for a regressor, as River's class of this name.
 
     Mean and variance are those of all targets so far. The numbers are River's up to rounding; swapping the
     import is all it takes. A target that is no finite number is an error, and an example that the regressor
