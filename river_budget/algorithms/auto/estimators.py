@@ -38,7 +38,7 @@ class AutoKernelClassifier(Inspected, Classifier):
     Texts are examples of few names out of very many: from 1024 names on it changes to words, with experts that
     need no dense rows (the guide, [text](guide/text.md)).
 
-    Not for a small memory (two to five megabytes, and ten to twelve with 26 classes or 100 features), nor for rows of
+    Not for a small memory (two to four megabytes, and six to nine with 26 classes or 100 features), nor for rows of
     thousands of features that are all present: then take `BSGDClassifier`, or a linear model.
 
     While a model lives, `mutate` or assignment may change `budget`.
@@ -179,7 +179,7 @@ class AutoKernelRegressor(Inspected, Regressor):
 
     From 1024 names on, of which examples have few, it changes to words (the guide, [text](guide/text.md)).
 
-    Not for a small memory (it takes two to five megabytes), nor for rows of thousands of features that are all
+    Not for a small memory (it takes two to four megabytes), nor for rows of thousands of features that are all
     present: then take `BSGDRegressor`.
 
     While a model lives, `mutate` or assignment may change `budget`.
