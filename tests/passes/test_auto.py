@@ -72,6 +72,15 @@ def test_the_units_of_features_and_targets_do_not_matter(signs):
     assert np.abs((found[1:] + 3e4) / (1e4 * signs) - expected[1:]).max() < 1e-9 * np.ptp(y)
 
 
+def test_a_target_follows_a_feature_to_its_extremes():
+    """0.37 of the variance was unexplained when linear models saw rows within 4 standard deviations, as the others do."""
+    rng = np.random.default_rng(3)
+    X = rng.lognormal(sigma=1.5, size=(3000, 4))
+    y = X[:, 0] + 0.3 * np.std(X[:, 0]) * rng.normal(size=3000)
+    errors = y - rb.AutoKernelRegressor(seed=1).predict_then_learn_many(X, y)
+    assert np.mean(errors[500:] ** 2) < 0.15 * np.var(y[500:])
+
+
 def test_features_and_targets_of_all_sizes_leave_the_model_finite():
     rng = np.random.default_rng(0)
     classifier, regressor = rb.AutoKernelClassifier(20, seed=1), rb.AutoKernelRegressor(20, seed=1)
