@@ -214,6 +214,8 @@ def check_names(kind: Any, given: dict[str, Any], known: Collection[str]) -> Non
             is_width = name == "gamma" and type(kind.usual_kernel).__name__ == "RBF"
             meant = f"RBF({value!r})" if is_width else f"Polynomial({name}={value!r})"
             advice = f", but its kernel has: kernel=rb.kernels.{meant}"
+        elif name == "seed":
+            advice = " and needs none: it draws no random numbers"
         elif near := difflib.get_close_matches(name, known, 1):
             advice = f": perhaps {near[0]!r} is meant"
         raise TypeError(f"{kind.__name__} has no parameter {name!r}{advice}")

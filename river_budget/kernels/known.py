@@ -66,7 +66,7 @@ class RBF(Kernel):
     ----------
     gamma
         How fast similarity falls with distance: a number, or a text such as `"2/d"`, where d is the number
-        of features of the first example learned. `"auto"` is `"1/d"`.
+        of features of the first example learned, or of columns of a first frame or matrix. `"auto"` is `"1/d"`.
     scales
         Factors of single features, by name: differences in a feature with the factor 2 count twice, so its width
         is half of that of the others. Features without a factor have 1. None: no factors.

@@ -18,6 +18,7 @@ from ..core.rounds.stream_warnings import (
     FAR_IN_A_ROW,
     FAR_TARGETS,
     LONG_VECTORS,
+    MANY_NAMES,
 )
 
 PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
@@ -28,8 +29,8 @@ class StreamWarning(UserWarning):
     """A model has noticed that its stream is not what it is made for.
 
     All kernel values are 0, the first thousand examples were of one class, targets are not of the order of 1,
-    learning has diverged, merged vectors have become so long that merging is slow, or a `Guard` has skipped a hundred
-    examples in a row. Each model gives each warning once,
+    learning has diverged, merged vectors have become so long that merging is slow, the width of a kernel counts the features of
+    a first example that had few of them, or a `Guard` has skipped a hundred examples in a row. Each model gives each warning once,
     and goes on learning as without it.
 
     Not for invalid values, which raise an error.
@@ -79,6 +80,11 @@ def _text(alarm: int, head: Any) -> str:
         return (
             "merged vectors have many times as many features as an example, and each merge takes time for all of them. On "
             "documents maintenance=RemoveOldest() or RemoveSmallest() is much faster, or AutoKernel"
+        )
+    if alarm == MANY_NAMES:
+        return (
+            "gamma='c/d' counts the features of the first example, and more than ten times as many have come since, as words or "
+            "categories do. Give gamma a number: RBF(0.5 / n), where an example has about n features"
         )
     return (
         f"the first {EXAMPLES_OF_ONE_CLASS} examples were all of one class, so there was nothing to learn. Is the stream sorted, "

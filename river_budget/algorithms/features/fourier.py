@@ -16,6 +16,7 @@ from ...core.passes.features import fourier as core
 from ...kernels import RBF, Kernel
 from ...parameters import Mutable, positive, whole
 from .drawn import Drawn, DrawnMap, keys_of
+from .first_width import WidthOfFirst
 
 __all__ = ["RBFSampler", "RandomFourier"]
 
@@ -51,7 +52,7 @@ def _names(n: int) -> list[str]:
     return [f"cos_{j}" for j in range(n)] + [f"sin_{j}" for j in range(n)]
 
 
-class Fourier(Drawn):
+class Fourier(WidthOfFirst, Drawn):
     """Base class of the map and of FOGD: a block whose columns are frequencies."""
 
     state_type = core.STATE

@@ -16,6 +16,7 @@ from ...model.inputs.batches import Batch
 from ...model.inputs.sparse_examples import set_vectors, vectors_of
 from ...model.one_writer import changes_the_model
 from ...parameters import COUNT, FINITE, Mutable, optional, positive, whole
+from .first_width import WidthOfFirst
 
 __all__ = ["Nystroem"]
 
@@ -36,7 +37,7 @@ def _spectrum(gram: Any, rank: int) -> tuple[Any, Any]:
     return values[kept], vectors[:, kept]
 
 
-class NystroemBasis(BudgetModel):
+class NystroemBasis(WidthOfFirst, BudgetModel):
     """Base class of the map and of NOGD: a support, and once it is full an orthonormal basis of its span."""
 
     state_type = core.STATE

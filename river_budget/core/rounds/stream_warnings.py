@@ -10,7 +10,8 @@ from ..block.codes import Task
 from ..compiling.jit import compiled
 
 REGRESSION = int(Task.REGRESSION)
-FAR_FROM_ALL, ONE_CLASS, FAR_TARGETS, DIVERGED, LONG_VECTORS = 1, 2, 4, 8, 16  # bits of head.alarm
+# bits of head.alarm
+FAR_FROM_ALL, ONE_CLASS, FAR_TARGETS, DIVERGED, LONG_VECTORS, MANY_NAMES = 1, 2, 4, 8, 16, 32
 FAR_IN_A_ROW = 10  # consecutive examples whose kernel values with all vectors are 0
 EXAMPLES_OF_ONE_CLASS = 1000  # from the first one on, all with the same target
 EXAMPLES_BEFORE_JUDGING = 100  # examples before the size of targets is judged

@@ -58,6 +58,9 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
     draws_features: ClassVar[bool] = False  # whether unknown features contribute to scores
     no_sum: ClassVar[str] = ""  # why models of this class cannot be united, if so
     usual_kernel: ClassVar[Kernel] = RBF()  # the kernel if the parameter is None
+    first_columns = (
+        0  # columns of the batch with which a model begins: d of "c/d" counts empty ones, too
+    )
     # whether `factor` holds a table that the model can compute, which a file may lack
     factor_is_table: ClassVar[bool] = False
 
@@ -170,7 +173,7 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
     def header_fields(self, n_features: int) -> dict[str, Any]:
         """The header fields of a new block."""
         own = {"random": self.entropy, "scale": 1.0, "needs": self.needs}
-        return self.kernel_in_use.header_fields(n_features) | own
+        return self.kernel_in_use.header_fields(self.first_columns or n_features) | own
 
     def create_block(self, n_features: int, **fields: Any) -> None:
         """Allocate the model's block; `fields` replace some of the usual header fields."""

@@ -23,6 +23,7 @@ class ManyAtOnce:
     needs: ClassVar[Need]
     scoring_pass: ClassVar[Any]
     pass_holder: Any
+    first_columns: int
     add_features: Callable[..., None]
     most_entries: ClassVar[int] = 2**18  # entries of a part of a sparse matrix
 
@@ -103,6 +104,7 @@ class ManyAtOnce:
         if batch.lists is None and self.block is not None and self.features.in_place(batch.names):
             return batch.scaled_values(self.features)
         if self.block is None:
+            self.first_columns = len(batch.names)
             self.add_features(batch.names_in_use())
         elif batch.adds_names(self.features.places):
             used = batch.names_in_use()

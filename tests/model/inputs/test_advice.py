@@ -6,9 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
+from models import MODELS, one_of_each
+from optional import pandas as pd
 from river import base, preprocessing
+from scipy import sparse
 
 import river_budget as rb
+from river_budget.core.block import layout
 from river_budget.kernels import RBF, Laplacian, Linear
 
 N = 1500
@@ -138,3 +142,82 @@ def test_scaled_features_and_single_outliers_are_not_mentioned():
     X[::20] *= 1e6
     assert not said(rb.BSGDClassifier(), X, y)
     assert not said(rb.BSGDClassifier(kernel=RBF(10.0)), X, y)
+
+
+# words and categories
+
+
+def documents(n=60, words=8):
+    rng = np.random.default_rng(0)
+    return [{f"w{word}": 1.0 for word in rng.integers(300, size=words)} for _ in range(n)]
+
+
+APPROXIMATE = [
+    rb.FOGDClassifier(20, seed=1),
+    rb.FOGDRegressor(20, kernel=Laplacian("1/d"), seed=1),
+    rb.NOGDClassifier(20),
+    rb.NOGDRegressor(20, RBF("auto")),
+]
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("model", APPROXIMATE, ids=names)
+def test_a_width_by_the_first_of_many_documents_is_noticed_once(model, many):
+    """(A first matrix has all columns, so that there is nothing to notice.)"""
+    X = documents()
+    whole = pd.DataFrame.sparse.from_spmatrix(
+        sparse.csr_matrix([[x.get(f"w{i}", 0.0) for i in range(300)] for x in X]),
+        columns=[f"w{i}" for i in range(300)],
+    )
+    model = model.clone()
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            for i, x in enumerate(X):
+                if many:
+                    model.learn_many(whole[i : i + 1], [i % 2 == 0])
+                else:
+                    model.learn_one(x, i % 2 == 0)
+    if many:
+        assert not found
+        return
+    (warning,) = found
+    assert warning.category is rb.StreamWarning
+    assert f"{names(model)}: gamma='c/d' counts the features of the first example" in str(
+        warning.message
+    )
+    assert warning.filename == __file__
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(rb.FOGDClassifier(20, RBF(0.1), seed=1), rb.NOGDClassifier(20, RBF(0.1))),
+        *(rb.NOGDClassifier(20, Linear()), rb.BSGDClassifier(20), rb.AutoKernelClassifier()),
+    ],
+    ids=names,
+)
+def test_of_a_width_that_is_a_number_or_exact_nothing_is_said(model):
+    model = model.clone()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for i, x in enumerate(documents()):
+            model.learn_one(x, i % 2 == 0)
+
+
+# seeds
+
+
+@pytest.mark.parametrize("kind", [type(entry.values[0]) for entry in one_of_each(MODELS)])
+def test_a_seed_is_taken_or_it_is_said_that_nothing_is_drawn(kind):
+    if "seed" in kind.parameters():
+        assert kind(seed=3).seed == 3
+        return
+    with pytest.raises(TypeError, match=rf"{kind.__name__} has no parameter 'seed' and needs none"):
+        kind(seed=3)
+    X = rows()[:200]
+    y = np.sin(2.0 * X[:, 0]) if issubclass(kind, base.Regressor) else X[:, 0] > 0.0
+    one, other = kind(), kind()
+    for model in (one, other):
+        model.learn_many(*((X, y) if model._supervised else (X,)))
+    assert one.block[layout.TABLES_AT :].tobytes() == other.block[layout.TABLES_AT :].tobytes()
