@@ -35,16 +35,6 @@ if DATA.is_dir():  # so that the package and other processes use the same folder
     os.environ["RIVER_BUDGET_DATA"] = str(DATA)
 
 
-def set_up_package():
-    """Set what all tests need in the package."""
-    from river_budget.model.calls import fast_path
-    from river_budget.model.inputs import sparse_examples
-
-    fast_path.EXAMPLES_BEFORE = 0  # tests of few examples shall go the short way, too
-    if "RIVER_BUDGET_TEST_KEY_BITS" in os.environ:  # names have few keys: see test_keys.py
-        sparse_examples.key_mask = 2 ** int(os.environ["RIVER_BUDGET_TEST_KEY_BITS"]) - 1
-
-
 @functools.cache
 def _load(name):
     from river_budget.datasets import reading
@@ -184,7 +174,6 @@ NEEDED_BY = {"matplotlib": "rb.plots.", "pandas": "import pandas"}
 
 def pytest_collection_modifyitems(items):
     """Sort the items, and skip docstring examples that need an extra which is not installed."""
-    set_up_package()
     longest_first(items)
     missing = [name for name in NEEDED_BY if importlib.util.find_spec(name) is None]
     for item in items:

@@ -10,23 +10,22 @@ import numpy as np
 from ..algorithms.features.sketch import constant_columns
 from ..core.block import blocks
 from ..core.block.codes import Kernel as Code
-from ..model.inputs.sparse_examples import vectors_of
 from .graph import Columns, Graph, Tensor, not_exported
 
 
 def rows_for(model: Any, names: list[Any], n: int) -> Any:
     """The table of the block with a row for each of these names: zeros for features that the model does not know."""
-    places = model.features.places
-    missing = [name for name in places if name not in set(names)]
+    places, vectors, known = model.features.places, blocks.views(model.block).vectors, set(names)
+    used = vectors[:, :n].any(axis=1)
+    missing = [name for name, place in places.items() if used[place] and name not in known]
     if missing:
         raise ValueError(
             f"feature {missing[0]!r} of {model!r} does not come out of what stands before it"
         )
-    vectors = vectors_of(model.block).table(blocks.width_in(model.block))[:n]
     rows = np.zeros((len(names), n))
     for i, name in enumerate(names):
         if name in places:
-            rows[i] = vectors[:, places[name]]
+            rows[i] = vectors[places[name], :n]
     return rows
 
 

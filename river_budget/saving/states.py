@@ -6,9 +6,9 @@ memory is laid out. All other values, above all sizes, are checked (trust.py).
 
     numbers   of the header of a block, as in trust.NUMBERS
     own       the algorithm's own numbers, None for NaN
+    places    those of the features, where there are gaps between them
     arrays    the folder of its arrays in the file: features or support vectors, coefficients and so on, only the
-              columns in use; and tables of the algorithm's own. Vectors stored as lists are starts, places and
-              numbers, and only the names in use are in the file
+              columns in use; and tables of the algorithm's own
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import numpy as np
 
 from ..core.block import blocks
 from ..model.expansions.expansion import BudgetModel
-from ..model.inputs.sparse_examples import Lists, by_key, set_vectors, slots_of, vectors_of
+from ..model.expansions.stored import LARGEST_TABLE
+from ..model.inputs.lists import set_vectors, vectors_of
 from ..parameters import WHOLE
 from . import plain, trust
 from .archive import Arrays, Source
@@ -29,8 +30,9 @@ from .errors import damaged
 Node = dict[str, Any]
 TABLES = ("vectors", "coefficients", "norms", "arrivals", "per_vector", "factor")
 TABLES_OF_VECTORS = ("norms", "arrivals")  # of expansions only, not of random features
-LISTS = ("starts", "places", "numbers")  # the arrays of vectors stored as sparse lists
 NAME_BYTES = 512  # more than a name or a label takes in its indexes
+PLACE_BYTES = 64  # more than a vacant place takes
+SPARE_PLACES = 64  # of a small table
 
 
 def is_expansion(model: Any) -> bool:
@@ -46,15 +48,16 @@ def encoded(model: Any, arrays: Arrays) -> Node:
     parameters = {name: plain.encoded(getattr(model, name)) for name in model.parameters()}
     node: Node = {"class": type(model).__name__, "parameters": parameters}
     node |= {"entropy": str(model.entropy), "target_name": plain.encoded(model.target_name)}
-    node["features"] = [plain.encoded(name) for name in _saved_names(model)]
+    names, places = model.features.in_rows, model.features.places
+    node["features"] = [plain.encoded(name) for name in names]
+    if model.features.vacant:
+        node["places"] = [places[name] for name in names]
     if hasattr(model, "labels"):
         node["labels"] = [plain.encoded(label) for label in model.labels.known]
     if model.block is None:
         return node
     head, record = blocks.views(model.block).head, model.state_record()
     node["numbers"] = {name: _number(getattr(head, name)) for name in trust.NUMBERS}
-    if model.features.loose:
-        node["numbers"]["width"] = str(len(node["features"]))
     node["own"] = {name: _number(record[name]) for name in record.dtype.names}
     node["arrays"] = int(next(reversed(arrays)).partition("/")[0]) + 1 if arrays else 0
     for name, table in _saved_tables(model).items():
@@ -62,32 +65,21 @@ def encoded(model: Any, arrays: Arrays) -> Node:
     return node
 
 
-def _saved_names(model: Any) -> list[Any]:
-    """The names to save: all, or those in use in models that add and forget names."""
-    if not model.features.loose or model.block is None:
-        return list(model.features)
-    return model.names_in_use() if is_expansion(model) else []  # frequencies follow from names
-
-
 def _saved_tables(model: Any) -> dict[str, Any]:
     """The used parts of the tables of a block, and the algorithm's own."""
-    block, names = blocks.views(model.block), _saved_names(model)
+    block = blocks.views(model.block)
     found: dict[str, Any] = {}
     n = block.head.count
     for name in TABLES:
         table = getattr(block, name)
         if table.size == 0 or (name in TABLES_OF_VECTORS and not is_expansion(model)):
             continue
-        if name == "vectors":  # in the order of the names that are saved
-            if names or not model.features.loose:
-                found[name] = table[[model.features.places[each] for each in names], :n]
+        if name == "vectors":
+            found[name] = table[: max(model.features.width, 1), :n]  # the rest is 0
         elif name == "factor":  # a square; of factors the upper half is never read
             found[name] = table[:n, :n] if model.factor_is_table else np.tril(table[:n, :n])
         else:
             found[name] = table[..., :n]
-    if block.head.slots:
-        lists = model.lists_in_use()
-        found |= zip(LISTS, (lists.starts, lists.places, lists.values), strict=True)
     found |= model.own_tables()
     return found
 
@@ -107,7 +99,7 @@ def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
     trust.check_parameters(model)
     model.entropy = trust.number(node.get("entropy"), "entropy", *trust.RANDOM)
     model.target_name = plain.name(node.get("target_name"))
-    model.features = model.index_of(_names(node.get("features"), "features", source))
+    _restore_features(model, node, source)
     if hasattr(model, "labels"):
         _restore_labels(model, _names(node.get("labels"), "labels", source))
     if "numbers" in node:
@@ -117,6 +109,21 @@ def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
             raise damaged("it knows features, and no more about them")
         source.reserve(2 * trust.size_of(model.header_fields(1) | {"width": 1}))
     return model
+
+
+def _restore_features(model: Any, node: Node, source: Source) -> None:
+    names = _names(node.get("features"), "features", source)
+    model.features = model.index_of(names)
+    places = node.get("places")
+    if places is None:
+        return
+    whole = isinstance(places, list) and places and all(type(place) is int for place in places)
+    if not whole or len(places) != len(names) or places != sorted(set(places)) or min(places) < 0:
+        raise damaged("its places do not fit its features")
+    if places[-1] >= trust.MOST_PLACES or places == list(range(len(names))):
+        raise damaged("its places are out of range")
+    source.reserve(PLACE_BYTES * places[-1])
+    model.features.move_to(places)
 
 
 def _names(values: Any, what: str, source: Source) -> list[Any]:
@@ -145,22 +152,17 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     numbers, own, folder = trust.numbers(node.get("numbers")), node.get("own"), node.get("arrays")
     if not (isinstance(own, dict) and type(folder) is int):
         raise damaged("a part of its state is missing")
-    count, names = numbers["count"], list(model.features)
-    lists = None
-    if f"{folder}/{LISTS[0]}" in source.arrays:
-        lists = _lists(model, count, source, folder)
-        numbers["width"] = max(len(names), 1)
-    elif not len(names) <= numbers["width"] <= 2 * len(names) + 1:
+    count, width = numbers["count"], max(model.features.width, 1)
+    most = 2 * width + SPARE_PLACES
+    if is_expansion(model):  # names that were forgotten leave places
+        most = max(most, LARGEST_TABLE // (8 * (count + 1)))
+    if not width <= numbers["width"] <= most or (model.features.vacant and not model.takes_lists):
         raise damaged("its width does not fit its features")
-    if is_expansion(model) and model.takes_lists and names != by_key(names):
-        raise damaged("its features have another order")
     try:
         model.prepare_restored(own)  # sizes of its tables may follow from the record
     except ValueError as error:
         raise damaged(str(error)) from None
     fields = _fields(model, numbers, only_predicts)
-    if lists is not None:
-        fields["slots"] = slots_of(lists)
     if model.factor_is_table and not only_predicts:
         fields["factored"] = int(f"{folder}/factor" in source.arrays)
     source.reserve(2 * trust.size_of(fields))  # it is copied to be compared
@@ -171,15 +173,12 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     for name in TABLES:
         table = getattr(block, name)
         if table.size and (is_expansion(model) or name not in TABLES_OF_VECTORS):
-            rows = (len(names),) if name == "vectors" else table.shape[:-1]
+            rows = (width,) if name == "vectors" else table.shape[:-1]
             shape = (count, count) if name == "factor" else (*rows, count)
             used = tuple(slice(length) for length in shape)
             table[used] = trust.table(source, folder, name, shape, table.dtype)
-    if lists is not None:
-        model.features.loosen(blocks.width_in(model.block))
-        block.head.fresh = 1
-        set_vectors(model.block, lists)
-    model.write_keys(model.features.places)
+    if is_expansion(model) and block.vectors[model.features.vacant].any():
+        raise damaged("its vectors have numbers at vacant places")
     for name, table in model.own_tables().items():
         table[...] = trust.table(source, folder, name, table.shape, table.dtype)
     trust.check_state(model, count)
@@ -237,23 +236,3 @@ def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
         else:
             record[name] = math.nan if value is None else trust.number(value, name, -math.inf)
     model.write_parameters()
-
-
-def _lists(model: Any, count: int, source: Source, folder: int) -> Lists:
-    """The vectors of a file that stores them as sparse lists, checked."""
-    if not (is_expansion(model) and model.takes_lists):
-        raise damaged("it has lists, and cannot keep any")
-    whole = np.dtype(np.int64)
-    starts = trust.table(source, folder, LISTS[0], (count + 1,), whole).astype(np.int64)
-    if starts[0] != 0 or (np.diff(starts) < 0).any():
-        raise damaged("its lists do not follow each other")
-    total = (int(starts[-1]),)
-    places = trust.table(source, folder, LISTS[1], total, whole).astype(np.int64)
-    numbers = trust.table(source, folder, LISTS[2], total, np.dtype(float)).astype(np.float64)
-    first = np.zeros(total, bool)
-    first[starts[:-1][np.diff(starts) > 0]] = True
-    if total[0]:
-        ascending = first[1:] | (np.diff(places) > 0)
-        if places.min() < 0 or places.max() >= len(model.features) or not ascending.all():
-            raise damaged("its lists do not fit its features")
-    return Lists(starts, places, numbers).by_place()

@@ -20,7 +20,6 @@ from ..core.block.limits import BOUND
 from ..core.expansion.support import HUGE_SCALE, TINY_SCALE
 from ..core.rounds.calibration import LONGEST_LEAD, STEEPEST
 from ..model.expansions.expansion import BudgetModel
-from ..model.inputs.sparse_examples import vectors_of
 from ..parameters import COUNT, FINITE
 from . import plain
 from .archive import Source
@@ -45,6 +44,7 @@ NUMBERS: dict[
     "lead_curvature": CURVATURE,
     "cross_curvature": (-CURVATURE[1], CURVATURE[1]),
 }
+MOST_PLACES = 2**26  # of a table of vectors
 NORM_ROUNDING = 1e-9  # the relative error that a stored squared length may have
 
 
@@ -158,14 +158,8 @@ def _check_vectors(model: Any, count: int) -> None:
         return
     laplacian, norms = block.head.kernel == Kernel.LAPLACIAN, block.norms[:count]
     with np.errstate(over="ignore", invalid="ignore"):
-        if block.head.slots:
-            lists = vectors_of(model.block)
-            owners = np.repeat(np.arange(count), np.diff(lists.starts))
-            lengths = np.abs(lists.values) if laplacian else lists.values**2
-            expected = np.bincount(owners, lengths, count)
-        else:
-            table = block.vectors[:, :count]
-            expected = np.abs(table).sum(0) if laplacian else np.einsum("ij,ij->j", table, table)
+        table = block.vectors[:, :count]
+        expected = np.abs(table).sum(0) if laplacian else np.einsum("ij,ij->j", table, table)
         near = np.abs(norms - expected) <= NORM_ROUNDING * expected + np.finfo(float).tiny
     if not (near | (norms == expected)).all():
         raise damaged("its norms are not those of its vectors")

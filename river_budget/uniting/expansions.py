@@ -22,9 +22,9 @@ from ..core.rounds.calibration import STEEPEST
 from ..kernels import Kernel
 from ..model.calls.calls import Call, Rows
 from ..model.estimators.estimators import Transformer
-from ..model.expansions.choose_storage import is_thin
 from ..model.expansions.expansion import BudgetModel
-from ..model.inputs.sparse_examples import Lists, by_key, joined, slots_of, vectors_of
+from ..model.inputs.features import in_order
+from ..model.inputs.lists import Lists, joined, vectors_of
 
 # Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel expansion; for
 # kernels the gamma in use is compared.
@@ -181,10 +181,6 @@ def _set_parameters(result: Any, parts: list[Part], names: list[Any], **sizes: i
     head = parts[0].block.head
     fields = {"gamma": head.gamma, "random": head.random, "width": max(len(names), 1), **sizes}
     result.create_block(max(len(names), 1), **fields)
-    if sizes.get("slots"):
-        result.features.loosen(blocks.width_in(result.block))
-        blocks.views(result.block).head.fresh = 1
-    result.write_keys(result.features.places)
     own_head = blocks.views(result.block).head
     own_head.repairs = max(part.block.head.repairs for part in parts)
     own_head.judged = max(part.block.head.judged for part in parts)
@@ -213,8 +209,9 @@ def _unite_links(head: Any, parts: list[Part]) -> None:
 def _add_waves(result: Any, parts: list[Part]) -> None:
     """Add models with equal waves: the weights of their cosines and sines add up."""
     known = [part.model.features for part in parts]
-    # names need not be kept: their frequencies are drawn again when they come back
-    names = [] if any(features.loose for features in known) else by_key(distinct(known))
+    names = in_order(distinct(known))
+    # of very many, none need be kept: their frequencies are drawn again when they come back
+    names = names if len(names) <= result._most_names else []
     _set_parameters(result, parts, names)
     result.draw(result.block, names, range(len(names)))
     sums = blocks.views(result.block)
@@ -242,8 +239,7 @@ def _check_size(*tables: Any) -> None:
 
 def _add_expansions(result: Any, parts: list[Part]) -> None:
     """Gather all vectors with their coefficients, then reduce them to the budget."""
-    known = distinct(_names(part.model) for part in parts)
-    names = by_key(known) if result.takes_lists else list(known)
+    names = in_order(distinct(_names(part.model) for part in parts))
     rows, coefficients, marks = _folded(*_gathered(parts, names, result.n_outputs))
     averaged = bool(getattr(result, "average", False))
     coefficients = coefficients if averaged else coefficients[:, : result.n_outputs]
@@ -252,10 +248,7 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     # SBP, the only model with marks, has kernel values in `factor`, and fills it in after_uniting
     factored = 0 if marked else result.header_fields(1).get("factored", 0)
     capacity = blocks.columns_for(len(rows) + 1)
-    thin = result.takes_lists and is_thin(len(names), len(rows), len(rows.places))
-    # twice the nodes: growing columns leave free pieces behind
-    slots = slots_of(rows, 2.0) if thin else 0
-    _set_parameters(result, parts, names, capacity=capacity, factored=factored, slots=slots)
+    _set_parameters(result, parts, names, capacity=capacity, factored=factored)
     absorb = core.absorb_projecting if factored else core.absorb
     given = rows if result.takes_lists else rows.table(len(names))
     Call(result.block, given, scores=coefficients).run(absorb)
@@ -320,7 +313,12 @@ def _coefficients(part: Part) -> Any:
 
 
 def _names(model: Any) -> list[Any]:
-    return model.names_in_use() if model.features.loose else list(model.features)
+    """The names of a model; where it forgets some, those that a vector uses."""
+    if not model.takes_lists:
+        names: list[Any] = model.features.in_rows
+        return names
+    used = set(vectors_of(model.block).places.tolist())
+    return [name for name, place in model.features.places.items() if place in used]
 
 
 def _rows(part: Part, names: list[Any]) -> Lists:

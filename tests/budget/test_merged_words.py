@@ -1,4 +1,4 @@
-"""Merging examples of a few of many features: vectors that become long, in lists and in tables."""
+"""Merging examples of a few of many features: vectors that become long."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import warnings
 
 import numpy as np
 import pytest
-from inside import check_lists, squared_length, support
+from inside import check_names, squared_length, support
 from maintenances import assert_best_pairs, maintenances, members_and_result
-from many_names import K, at, crowd, in_lists, run, stored_as, weight
+from many_names import NAMES, K, at, crowd, run, weight
 from streams import PEGASOS
 
 import river_budget as rb
@@ -36,22 +36,15 @@ SLOW = "ignore:.*merged vectors:river_budget.StreamWarning"
 
 @pytest.mark.filterwarnings(SLOW)
 @pytest.mark.parametrize("kind", KINDS)
-def test_lists_tables_and_chunks_give_the_same_bits(kind, monkeypatch):
-    stream = list(crowd(500, kind))
-    results = []
-    for lists in (False, True):
-        stored_as(monkeypatch, lists)
-        model = KINDS[kind]()
-        results.append(run(model, stream))
-        assert in_lists(model) == lists
-    check_lists(model)
-    assert results[0] == results[1]
-    monkeypatch.undo()
-    model = KINDS[kind]()  # as it likes
-    assert run(model, stream) == results[0]
+def test_chunks_give_the_same_bits(kind):
     frames = pytest.importorskip("pandas")
+    stream = list(crowd(500, kind))
     rows, targets = frames.DataFrame([x for x, _ in stream]).fillna(0.0), [y for _, y in stream]
-    weights = np.array([weight(x) for x, _ in stream])
+    model, weights = KINDS[kind](), np.array([weight(x) for x, _ in stream])
+    for x, y, w in zip(rows.to_dict("records"), targets, weights, strict=True):
+        targets_and_weights = () if isinstance(model, rb.KernelOneClassSVM) else (y, float(w))
+        model.learn_one(x, *targets_and_weights)
+    check_names(model)
     other = KINDS[kind]()
     for start in range(0, len(stream), 190):
         chunk = rows.iloc[start : start + 190]
@@ -65,11 +58,11 @@ def test_lists_tables_and_chunks_give_the_same_bits(kind, monkeypatch):
 
 
 @pytest.mark.filterwarnings(SLOW)
-def test_the_best_pair_is_merged_and_the_norm_is_kept(monkeypatch):
-    """By the exhaustive search of the reference, which knows each name for ever."""
-    stored_as(monkeypatch, lists=False)
+def test_the_best_pair_is_merged_and_the_norm_is_kept():
+    """By the exhaustive search of the reference."""
+    every_name = [(dict.fromkeys((f"w{i}" for i in range(NAMES)), 0.0), True)]
     model = rb.BSGDClassifier(5, K, project_to_ball=False, **PEGASOS)
-    run(model, crowd(400))
+    run(model, [*every_name, *crowd(400)])
     assert_best_pairs(model, crowd(120, seed=1), at_least=60)
     assert_combinations(model, crowd(120, seed=2), at_least=40)
 
@@ -103,56 +96,36 @@ def assert_combinations(model, stream, at_least):
 @pytest.mark.filterwarnings(SLOW)
 @pytest.mark.parametrize("kind", ["two", "many"])
 def test_copies_and_files_go_on_exactly(kind, tmp_path):
-    for lists in (False, True):
-        with pytest.MonkeyPatch.context() as patch:
-            stored_as(patch, lists)
-            model = KINDS[kind]()
-            run(model, crowd(400))
-            rb.save(model, tmp_path / "model.rb")
-            others = [
-                pickle.loads(pickle.dumps(model)),
-                copy.deepcopy(model),
-                rb.load(tmp_path / "model.rb"),
-            ]
-            only = rb.load(tmp_path / "model.rb", predict_only=True)
-            x = next(crowd(1, seed=2))[0]
-            assert at(only, x) == at(model, x)
-            expected = run(model, crowd(200, seed=1))
-            for other in others:
-                assert run(other, crowd(200, seed=1)) == expected
-
-
-@pytest.mark.filterwarnings(SLOW)
-def test_storage_may_change_between_merges(monkeypatch):
-    """From lists to tables and back."""
-    model, other = KINDS["two"](), KINDS["two"]()
-    expected = run(other, crowd(1000))
-    found, changes = [], 0
-    for start, (x, y) in enumerate(crowd(1000)):
-        if start % 100 == 0:
-            stored_as(monkeypatch, lists=start % 200 == 0)
-            before = model.block is not None and in_lists(model)
-            if model.block is not None and start % 200 == 0:
-                model._review_table()
-            model.choose_storage()
-            changes += model.block is not None and in_lists(model) != before
-        found += run(model, [(x, y)])
-    assert found == expected
-    assert changes > 4
+    model = KINDS[kind]()
+    run(model, crowd(400))
+    rb.save(model, tmp_path / "model.rb")
+    others = [
+        pickle.loads(pickle.dumps(model)),
+        copy.deepcopy(model),
+        rb.load(tmp_path / "model.rb"),
+    ]
+    only = rb.load(tmp_path / "model.rb", predict_only=True)
+    x = next(crowd(1, seed=2))[0]
+    assert at(only, x) == at(model, x)
+    expected = run(model, crowd(200, seed=1))
+    for other in others:
+        assert run(other, crowd(200, seed=1)) == expected
 
 
 @pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
-def test_examples_of_any_size_among_long_vectors(monkeypatch):
-    """Their distances come from differences, in lists as in a table."""
+def test_scores_among_long_vectors_are_those_of_the_differences():
+    """Where examples are so long that |v|^2 + |x|^2 - 2 <v, x> would cancel."""
     huge = [pair for t, pair in enumerate(crowd(80, seed=5, size=1e4)) if t % 2]
     near = [({name: value * (1.0 + 1e-5) for name, value in x.items()}, y) for x, y in huge]
-    stream = [*crowd(400), *huge, *near, *crowd(40, seed=6)]
-    found = []
-    for lists in (False, True):
-        stored_as(monkeypatch, lists)
-        found.append(run(KINDS["two"](), stream))
-    assert found[0] == found[1]
-    assert np.isfinite(found[0]).all()
+    model = KINDS["two"]()
+    run(model, [*crowd(400), *huge])
+    for x, _ in near:
+        X, A, _ = support(model)
+        row = np.array([x.get(name, 0.0) for name in model.features])
+        rest = sum(value**2 for name, value in x.items() if name not in model.features)
+        distances = np.square(X - row).sum(axis=1) + rest
+        expected = float(A[:, 0] @ np.exp(-K.gamma * distances))
+        assert at(model, x) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 # the warning

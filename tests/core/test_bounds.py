@@ -7,7 +7,7 @@ import copy
 import numpy as np
 import pytest
 import scipy.sparse
-from guarded import no_idle_workspaces
+from inside import no_idle_workspaces
 from models import crossed, may_be_unlimited, one_of_each, two_classes_only
 from optional import pandas as pd
 from river import base

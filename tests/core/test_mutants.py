@@ -35,7 +35,7 @@ def test_every_mutant_names_tests_that_there_are():
 # tricks
 
 
-def test_what_tricks_replace_stands_where_they_say():
+def test_every_trick_applies():
     changes = [(name, change) for name, trick in TRICKS.items() for change in trick.changes]
     assert [(name, change) for name, change in changes if not applies(change)] == []
 

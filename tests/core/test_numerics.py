@@ -27,7 +27,7 @@ from river_budget.core.simd.trigonometry import LARGEST_ANGLE, PART_1, PART_2, s
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveOldest
 from river_budget.model.calls.calls import Call
-from river_budget.model.inputs.sparse_examples import Lists
+from river_budget.model.inputs.lists import Lists
 
 
 @numba.njit
@@ -259,8 +259,7 @@ def rows_of(kernel, vectors, rows):
     d = len(model.features)
     if rows.shape[1] > d and model.takes_lists:
         lists = Lists.of_table(rows)
-        keys = lists.places.astype(float)
-        rows = Lists(lists.starts, np.where(lists.places < d, lists.places, -1), lists.values, keys)
+        rows = Lists(lists.starts, np.where(lists.places < d, lists.places, -1), lists.values)
     call = Call(model.block, rows)
     kernel_rows(call.addresses, computed, own)
     return computed, own
@@ -352,3 +351,20 @@ def test_the_first_bad_row_is_found(bad, row, column):
 )
 def test_rows_with_finite_numbers_only_are_good(rows, first):
     assert first_bad_row(np.array(rows)) == first
+
+
+def test_places_of_numbers_may_lie_in_the_memory_of_the_numbers():
+    """As in merging (core/vectors/table.py, side_by_side)."""
+    from river_budget.core.compiling.array_views import address_of, f64, i64
+    from river_budget.core.compiling.jit import compiled
+    from river_budget.core.examples.present_features import write_places
+
+    @compiled(called_from_python=True)
+    def places_in_place(memory):
+        at, n = address_of(memory), memory.shape[0]
+        return write_places(f64(at, n), i64(at, n))
+
+    for numbers in (np.arange(21.0), np.ones(16), np.arange(40) % 3.0):
+        memory = numbers.copy()
+        n = places_in_place(memory)
+        assert memory.view(np.int64)[:n].tolist() == np.flatnonzero(numbers).tolist()

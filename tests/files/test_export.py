@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from many_names import crowd, with_gaps
 from models import KERNELS, MODELS, content, learn, learned, list_of, overlap, stream_for
 from river import (
     anomaly,
@@ -89,6 +90,24 @@ def test_every_predictor_gives_the_same_scores(entry, exported):
     out = found["scores" if "scores" in found else "prediction"].reshape(scores.shape)
     assert out == pytest.approx(scores, rel=CLOSE, abs=CLOSE * np.abs(scores).max())
     assert content(model) == before
+
+
+@pytest.mark.parametrize("kind", [rb.BSGDClassifier, rb.RBPClassifier])
+def test_a_model_that_has_forgotten_names_gives_the_same_scores(kind, exported):
+    model = with_gaps(kind(20, RBF(0.05)), "two")
+    xs = known(model, [x for x, _ in crowd(60, seed=1)])
+    compare(model, exported(model, xs, matrix=True), xs)
+
+
+def test_a_vector_that_is_gone_needs_no_feature(exported):
+    model = rb.ForgetronClassifier(6, RBF(1.0))
+    for i in range(3):
+        model.learn_one({"a": 1.0 + i, "b": 1.0 + i}, i == 1)
+    for i in range(3):
+        model.learn_one({"a": 5.0 + i}, i == 1)
+    model.mutate({"budget": 2})
+    xs = [{"a": 4.5}, {"a": 6.0}]
+    compare(model, exported(compose.Select("a") | model, xs), xs)
 
 
 @pytest.mark.parametrize("kernel", [k for k in KERNELS if not isinstance(k, Custom)], ids=repr)

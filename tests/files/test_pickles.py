@@ -100,7 +100,7 @@ def test_another_process_goes_on():
     [
         ("stamp scratch", "stamp novelty scratch"),  # a field added to the header
         ('_REALS = (\n    "gamma', '_REALS = (\n    "novelty gamma'),
-        ("(h.dense, h.capacity)", "(h.capacity, h.dense)"),  # a table of another shape
+        ("(h.width, h.capacity)", "(h.capacity, h.width)"),  # a table of another shape
         ("STATE_SIZE = 192", "STATE_SIZE = 256"),
     ],
 )
@@ -127,10 +127,14 @@ def test_a_copy_is_a_model_of_its_own(model, copied):
     before = answers(model, stream)
     teach(twin, stream)
     assert answers(model, stream) == before
-    assert twin.turn is not model.turn
+    assert twin.lock is not model.lock
 
 
 def test_a_pickle_holds_no_row_of_another_thread():
     model = taught(rb.BSGDClassifier(5, RBF(1.0, {"f0": 2.0})), 10)
+    model.learn_one(dict.fromkeys(model.features, 1.0), model.labels.known[0])  # with all names
     assert model.free_rows
-    assert not pickle.loads(pickle.dumps(model)).free_rows
+    assert model.free_lists
+    twin = pickle.loads(pickle.dumps(model))
+    assert not twin.free_rows
+    assert not twin.free_lists

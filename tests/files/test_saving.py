@@ -615,7 +615,7 @@ def put(*place, value):
     ("model", "keys", "values", "reason"),
     [
         (BSGD, ("numbers", "count"), ["-1", "0", "16", str(2**61), 3, None], "count|vectors|shape"),
-        (BSGD, ("numbers", "width"), ["0", "1000", "-8"], "width"),
+        (BSGD, ("numbers", "width"), ["0", "7", str(2**20), "-8"], "width"),
         (BSGD, ("numbers", "scale"), [{"float": "nan"}, {"float": "0.0"}, {"float": "1e200"}], "scale"),
         (BSGD, ("numbers", "gamma"), [{"float": "inf"}, {"float": "-1.0"}, None, "1"], "gamma"),
         (BSGD, ("numbers", "arrived"), ["0", "5", str(2**63)], "arrived|future"),

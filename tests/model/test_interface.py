@@ -289,7 +289,9 @@ def test_an_example_of_weight_zero_leaves_the_predictions_as_they_are(model):
     before, learned_so_far = scores(model, probes), content(model)
     for x, y in stream_for(model, 20, seed=2):
         model.learn_one(x, y, w=0.0)
-    assert scores(model, probes) == before
+    # names that no vector uses may lose their places, and then others are summed in another order
+    for was, now in zip(before, scores(model, probes), strict=True):
+        assert now == pytest.approx(was, rel=1e-12, abs=1e-12)
     assert content(model) == learned_so_far
 
 
@@ -381,7 +383,8 @@ def test_places_of_new_features_do_not_depend_on_the_order_of_a_dict(model):
         model.learn_one(x, y)
         other.learn_one(dict(sorted(x.items())), y)
     assert list(model.features) == list(other.features)
-    assert set(model.features) == set("abcdef")
+    assert model.features.places == other.features.places
+    assert set(model.features) >= set("ef")  # others may be forgotten, if no vector uses them
     assert same(model, other, [(x, y) for x in stream])
 
 

@@ -12,10 +12,7 @@ from models import MODELS, learn, learned, one_of_each, stream_for
 from river import compose, linear_model, preprocessing
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF
-from river_budget.model.base.summary import best_features
-from river_budget.model.expansions import choose_storage
 
 MAPS = [rb.RandomFourier(5), rb.Nystroem(5), rb.RBFSampler(5), rb.KernelOneClassSVM()]
 
@@ -47,26 +44,6 @@ def test_a_fresh_model_has_a_summary(model):
     lines = lines_of(model.clone().summary())
     assert lines["features"] == "0"
     assert lines.get("examples", "0") == "0"
-
-
-def test_features_of_a_model_with_lists(monkeypatch):
-    """They are those of the same model with a table."""
-    monkeypatch.setattr(choose_storage, "THICK_RATIO", 0)
-    found = []
-    for thin in (1, 1e9):
-        monkeypatch.setattr(choose_storage, "THIN_RATIO", thin)
-        monkeypatch.setattr(choose_storage, "THIN_RATIO_LARGE", thin)
-        model = rb.RBPClassifier(10, RBF(0.5), seed=1)
-        for t in range(300):
-            x = {f"w{(t * t + i) % 31}": 1.0 + i for i in range(3)}
-            model.learn_one(x | {"a": float(t % 3)}, t % 3 == 1)
-        assert bool(views(model.block).head.slots) == (thin == 1)
-        used = {name for vector in model.support_vectors() for name in vector["features"]}
-        found.append([(name, part) for name, part in best_features(model) if name in used])
-        assert found[-1]
-        assert model.summary()
-    assert [name for name, _ in found[0]] == [name for name, _ in found[1]]
-    assert found[0][0][1] == pytest.approx(found[1][0][1], rel=1e-6)
 
 
 def test_vectors_are_counted_against_the_budget():

@@ -117,7 +117,7 @@ def class_counts(description):
 def test_every_digest_is_the_printed_one():
     printed = {f"{name}.xz": row[-1] for name, row in sources().items()}
     ours = {name: value for name, value in digests.SHA256.items() if name.endswith(".xz")}
-    assert ours == printed
+    assert ours.items() <= printed.items()  # there may be data that no class reads yet
 
 
 @needs_data

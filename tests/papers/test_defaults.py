@@ -63,7 +63,7 @@ def share_right_at_the_end(model):
 @pytest.mark.parametrize(
     ("model", "least"),
     [
-        (rb.AutoKernelClassifier(seed=1), 0.95),
+        (rb.AutoKernelClassifier(seed=1), 0.93),
         (rb.BSGDClassifier(), 0.85),
         (rb.FOGDClassifier(seed=1), 0.85),
         (rb.BSGDClassifier(maintenance=rb.maintenance.RemoveOldest()), 0.82),

@@ -12,10 +12,10 @@ import pytest
 from conftest import DATA
 from papers.printed import paper2010, paper2018
 from papers.printed.paper2018 import ADULT, grid
+from papers.records import reports
 from papers.records.records import Record, rows
 from papers.records.tasks import Store, measure
 
-from river_budget.experiments import reports
 from river_budget.experiments.common.tables import as_text
 
 pytestmark = [

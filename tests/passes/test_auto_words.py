@@ -13,6 +13,8 @@ from replaying import some_weights
 from river import linear_model
 
 import river_budget as rb
+from river_budget.algorithms.auto.nameless import hashes_of
+from river_budget.core.passes.auto.tables import BUCKET
 from river_budget.core.passes.auto.words import names
 
 CLOSE = 1e-9
@@ -82,6 +84,16 @@ def test_numbers_are_replayed(change):
         model.learn_one(x, y, w)
         oracle.learn(x, y, w)
     np.testing.assert_allclose(computed, expected, rtol=CLOSE)
+
+
+def test_a_distribution_is_around_the_prediction():
+    stream = begun_with_words(documents(60))
+    model = learned(stream, rb.AutoKernelRegressor)
+    for x in (*(x for x, _ in stream), {}, {"new": 1.0, "missing": math.nan}):
+        found = model.predict_one(x, with_dist=True)
+        assert found.mu == model.predict_one(x)
+        assert found.sigma > 0.0
+    assert model.word_slots
 
 
 def learned(stream, kind=rb.AutoKernelClassifier, **parameters):
@@ -186,6 +198,14 @@ def test_copies_and_files_go_on_exactly(kind, tmp_path):
     assert server.predict_one(stream[0][0]) == model.predict_one(stream[0][0])
 
 
+def test_hashes_follow_from_names_alone():
+    """Not from names that are equal to them and came before."""
+    assert hashes_of([("w", True)]) != hashes_of([("w", 1)])
+    assert hashes_of([1]) == hashes_of([True]) == hashes_of([np.float32(1.0)])
+    assert hashes_of([np.str_("w")]) == hashes_of(["w"])
+    assert len(set(hashes_of(NAMES).tolist())) == len(NAMES)
+
+
 def test_classes_that_come_late_are_learned():
     late = [(x, y + 2 * (t > 150)) for t, (x, y) in enumerate(documents(1200, 2))]
     model = learned(begun_with_words(late))
@@ -204,7 +224,9 @@ def test_memory_stays_bounded_and_frequent_names_stay():
         sizes.append(model.memory_usage)
     assert len(set(sizes)) == 1
     assert model.state_record().held == model.word_slots == names.FIRST_SLOTS
-    assert np.mean(errors[-300:]) < np.mean(errors[:300])
+    assert np.mean(errors[-300:]) < 0.1
+    held = model._table("word_index").view(np.int64)[:, :BUCKET]
+    assert np.isin(hashes_of([f"w{i}" for i in range(20)]), held).all()
 
 
 def test_the_budget_may_change():

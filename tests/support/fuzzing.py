@@ -1,7 +1,7 @@
-"""Random public operations in random order, with protected pages beside all arrays that compiled code gets.
+"""Random public operations in random order.
 
-    python tests/support/fuzzing.py --operations 4000 --rounds 250 --fence behind        (a million, in one process)
-    python tests/support/fuzzing.py --operations 4000 --rounds 250 --fence before --names collide
+    python tests/support/fuzzing.py --operations 4000 --rounds 250        (a million, in one process)
+    python tests/support/fuzzing.py --operations 4000 --rounds 250 --names odd
 
 `NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=... python tests/support/fuzzing.py` checks every index in compiled code as well.
 A fault ends the process; with `--log file` the last line of the file names the operation.
@@ -23,10 +23,9 @@ import traceback
 import warnings
 
 import numpy as np
-from guarded import check_padding, guarded
-from inside import check_nodes
+from inside import check_names
 from models import list_of, may_be_unlimited, two_classes_only
-from odd_examples import COLLIDING, GROUP, TroubledOperations, ask
+from odd_examples import TroubledOperations, ask
 from processes import in_threads
 from river import base, preprocessing
 from saved_models import ALL, file_of, is_supervised
@@ -35,8 +34,7 @@ import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
-from river_budget.model.expansions import choose_storage
-from river_budget.model.inputs import sparse_examples
+from river_budget.model.expansions import stored
 from river_budget.saving import opened
 
 MORE = [
@@ -59,6 +57,7 @@ MORE = [
     rb.AutoKernelRegressor(9, seed=1),
 ]
 MODELS = [entry.values[0] for entry in ALL] + MORE
+LARGEST_TABLE = stored.LARGEST_TABLE
 LARGEST = 2**22  # bytes of a block: with more, as without a budget, operations take seconds
 LIFE = 60  # mean number of operations with one model
 
@@ -219,12 +218,6 @@ def any_column(rng, values):
     return tuple(values) if kind == 2 else values
 
 
-def set_limits(thin, thin_large, roomy):
-    """Set the limits at which models store lists."""
-    choose_storage.THIN_RATIO, choose_storage.THIN_RATIO_LARGE = thin, thin_large
-    choose_storage.PLACES_PER_NAME = roomy
-
-
 class Fuzzer:
     """A model, and a record of the operations on it."""
 
@@ -249,8 +242,8 @@ class Fuzzer:
         self.wordy, self.words = self.rng.random() < 0.4, 0
         merges = isinstance(original, (rb.BSGDClassifier, rb.BSGDRegressor))
         self.crowded = merges and self.rng.random() < 0.5  # until merged vectors are long
-        early = self.wordy and self.rng.random() < 0.7  # use lists as early as possible
-        set_limits(*((3, 3, 2) if early else (32, 8, 4)))
+        # with a small bound on the table of vectors
+        stored.LARGEST_TABLE = 2**12 if self.rng.random() < 0.3 else LARGEST_TABLE
 
     @property
     def names(self):
@@ -480,7 +473,7 @@ class Fuzzer:
             model.learn_one(x, True) if is_supervised(self.model) else model.learn_one(x)
 
     def in_threads(self):
-        """Two threads learn, and a third predicts: errors are allowed, a crash or a NaN is not."""
+        """Two threads learn, and a third predicts."""
         errors = []
 
         def work(operations, seed):
@@ -490,12 +483,7 @@ class Fuzzer:
             twin.counts, twin.refused = collections.Counter(), collections.Counter()
             try:
                 for _ in range(5):
-                    try:
-                        getattr(twin, twin.rng.choice(operations))()
-                    except RuntimeError as error:
-                        if "two threads" not in str(error):
-                            raise
-                        self.refused["two threads"] += 1
+                    getattr(twin, twin.rng.choice(operations))()
             except Exception as error:
                 errors.append(error)
 
@@ -551,14 +539,13 @@ def check_model(model, examples):
         check_answers(model, x)
     if model.block is None:
         return
-    check_padding(model.block)
     block = views(model.block)
     n = int(block.head.count)
     limit = getattr(model, "budget", None) or getattr(model, "window", None)
     assert limit is None or n <= limit or hasattr(model, "n_components"), (n, limit)
     assert block.head.width >= len(model.features)
-    if block.head.slots:
-        check_nodes(block)
+    if not getattr(model, "draws_features", False):
+        check_names(model)
     for table in (block.vectors, block.coefficients, block.per_vector):
         assert np.isfinite(table).all()
     assert not np.isnan(block.norms).any()
@@ -572,32 +559,20 @@ def check_model(model, examples):
         assert 0 <= arrivals.min() <= arrivals.max() < block.head.arrived
 
 
-def fenced(where):
-    """A context with protected pages "behind" all arrays, or "before" them, or none."""
-    return contextlib.nullcontext() if where == "none" else guarded(where == "behind")
-
-
 def run(
-    seed, operations, fence_at="behind", names="plain", threads=False, log=None,
+    seed, operations, names="plain", threads=False, log=None,
     seconds=math.inf, go_on=False, every=math.inf,
 ):  # fmt: skip
     """Do this number of operations. Returns the fuzzer. `go_on`: print errors, and continue with another model.
 
-    `names="collide"`: names whose keys collide, and examples that run code (odd_examples.py). `every`: print the
-    progress.
+    `names="odd"`: also examples that run code (odd_examples.py). `every`: print the progress.
     """
-    limits = (
-        choose_storage.THIN_RATIO,
-        choose_storage.THIN_RATIO_LARGE,
-        choose_storage.PLACES_PER_NAME,
-    )
     with (
-        fenced(fence_at) as fence,
         warnings.catch_warnings(),
         np.errstate(all="ignore"),
         contextlib.ExitStack() as at_the_end,
     ):
-        at_the_end.callback(set_limits, *limits)
+        at_the_end.callback(setattr, stored, "LARGEST_TABLE", LARGEST_TABLE)
         warnings.simplefilter("ignore")
         fuzzer, end = FUZZERS[names](seed, threads), time.time() + seconds
         for done in range(operations):
@@ -614,32 +589,25 @@ def run(
                     log.flush()
                 fuzzer.step()
                 fuzzer.check()
-                if fence is not None:
-                    fence.check()
             except Exception as error:
                 error.add_note(f"seed {seed}, operation {done}: {fuzzer.last} of {fuzzer.model!r}")
                 if not go_on:
                     raise
                 traceback.print_exc()
                 fuzzer.new_model()
-        fuzzer.made = fence.made if fence else 0
     return fuzzer
 
 
-class Colliding(TroubledOperations, Fuzzer):
-    """The fuzzer with names whose keys collide, and examples that run code while they are read."""
+class Odd(TroubledOperations, Fuzzer):
+    """The fuzzer with examples that run code while they are read."""
 
-    NAMES = COLLIDING
     OPERATIONS = Fuzzer.OPERATIONS + TroubledOperations.OPERATIONS
 
     def target(self):
         return any_target(self.rng, self.model)
 
-    def fresh_names(self, first):
-        return [f"{word} {i}" for i in range(first // 8, first // 8 + 8) for word in GROUP]
 
-
-FUZZERS = {"plain": Fuzzer, "collide": Colliding}
+FUZZERS = {"plain": Fuzzer, "odd": Odd}
 
 
 def arguments_given():
@@ -648,9 +616,7 @@ def arguments_given():
     parser.add_argument("--rounds", type=int, default=1, help="each has the next seed")
     parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--fence", choices=["behind", "before", "none"], help="by seeds in turns")
     parser.add_argument("--names", choices=list(FUZZERS), default="plain")
-    parser.add_argument("--key-bits", type=int, help="that are left of the keys of names")
     parser.add_argument("--every", type=int, default=10_000, help="operations, say how far it is")
     parser.add_argument("--threads", action="store_true")
     parser.add_argument("--go-on", action="store_true")
@@ -660,22 +626,19 @@ def arguments_given():
 
 def main(given):
     log = open(given.log, "w") if given.log else None  # noqa: SIM115
-    if given.key_bits is not None:
-        sparse_examples.key_mask = 2**given.key_bits - 1
     started, total, refused = time.time(), collections.Counter(), collections.Counter()
     for seed in range(given.seed, given.seed + given.rounds):
         left = given.seconds - (time.time() - started)
         if left <= 0:
             break
-        where = given.fence or ("before" if seed % 2 else "behind")
         found = run(
-            *(seed, given.operations, where, given.names),
+            *(seed, given.operations, given.names),
             *(given.threads, log, left, given.go_on, given.every),
         )
         total, refused, took = total + found.counts, refused + found.refused, time.time() - started
         done = sum(total.values())
-        print(f"seed {seed}, pages {where}, names {given.names}: {done} operations, "
-              f"{found.made} arrays, {took:.0f} s, {done / took:.0f} a second", flush=True)  # fmt: skip
+        print(f"seed {seed}, names {given.names}: {done} operations, "
+              f"{took:.0f} s, {done / took:.0f} a second", flush=True)  # fmt: skip
     print(f"operations: {dict(total)}\nrefused: {dict(refused)}")
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
-from river_budget.model.inputs.sparse_examples import vectors_of
+from river_budget.model.calls import calls
 
 
 class Support(NamedTuple):
@@ -24,10 +23,10 @@ def support(model):
     """A copy of the support, features in the order of `model.features`."""
     block = views(model.block)
     head, arrivals = block.head, block.arrivals
-    n, width = int(head.count), len(model.features)
+    n, places = int(head.count), list(model.features.places.values())
     order = np.argsort(arrivals[:n])
     coefficients = head.scale * block.coefficients[:, :n]
-    X, A = vectors_of(model.block).table(width)[order], coefficients[:, order].T
+    X, A = block.vectors[places, :n].T[order], coefficients[:, order].T
     return Support(X.copy(), A.copy(), arrivals[order])
 
 
@@ -87,51 +86,21 @@ def maintained(X, A, strategy, kernel):
     return model
 
 
-def check_nodes(block):
-    """Every node is in the list of its vector, in order, and in the column of its feature, or in a free
-    piece. (Reads fields as lists, which is fast: the fuzzer calls it after every operation.)"""
-    head = block.head
-    n, fresh, width, found = int(head.count), int(head.fresh), int(head.width), set()
-    assert 1 <= fresh <= head.slots
-    nodes = block.nodes[:fresh]
-    after, before, value = (nodes[name].tolist() for name in ("after", "before", "value"))
-    vector, feature = nodes["vector"].tolist(), nodes["feature"].tolist()
-    places = list(zip(block.keys.tolist(), block.ties.tolist(), range(width), strict=False))
-    assert not block.firsts[n:].any()
-    for j, node in enumerate(block.firsts[:n].tolist()):
-        last, behind = None, 0
-        while node:
-            assert node not in found
-            assert before[node] == behind
-            behind = node
-            found.add(node)
-            assert vector[node] == j
-            assert math.isfinite(value[node])
-            assert 0 <= feature[node] < width
-            place = places[feature[node]]
-            assert last is None or last < place
-            node, last = after[node], place
-    in_columns, in_pieces = set(), []
-    for column, (first, n, kind) in enumerate(block.columns[:width].tolist()):
-        piece = 2**kind // 2
-        assert n <= piece
-        assert (n > 0) == (piece > 0)
-        in_columns.update(range(first, first + n))
-        in_pieces += range(first, first + piece)
-        assert all(feature[node] == column for node in range(first, first + n))
-    assert in_columns == found
-    for kind, (node, n) in enumerate(block.pieces.T.tolist()):
-        for _ in range(n):
-            in_pieces += range(node, node + 2**kind // 2)
-            node = after[node]
-        assert node == 0
-    assert sorted(in_pieces) == list(range(1, fresh))
-    assert len(in_pieces) - len(found) == head.freed
+def check_names(model):
+    """Names have places of their own, all below the width of the table; rows without a name hold nothing."""
+    features, block = model.features, views(model.block)
+    places, width = list(features.places.values()), int(block.head.width)
+    assert len(set(places)) == len(places)
+    assert features.width <= width
+    free = sorted(features.vacant, reverse=True)
+    assert features.vacant == free
+    assert sorted([*places, *free]) == list(range(features.width))
+    if len(block.vectors):
+        rows = [*free, *range(features.width, width)]
+        assert not block.vectors[rows, : block.head.count].any()
 
 
-def check_lists(model):
-    block = views(model.block)
-    check_nodes(block)
-    used = set(np.flatnonzero(block.columns["count"]).tolist())
-    assert used <= set(model.features.places.values())
-    assert len(vectors_of(model.block).places) == block.head.fresh - 1 - block.head.freed
+def no_idle_workspaces(monkeypatch):
+    """Every call gets its own scratch space, which no later call reuses."""
+    monkeypatch.setattr(calls, "_idle", [])
+    monkeypatch.setattr(calls, "IDLE_WORKSPACES", 0)

@@ -1,4 +1,4 @@
-"""Streams with a few of many names in each example, and a choice of how models store their vectors."""
+"""Streams with a few of many names in each example."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import numpy as np
 from river.base import Regressor
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
-from river_budget.model.expansions import choose_storage
 
 K = rb.kernels.RBF(0.05)
 NAMES, WORDS = 900, 6
@@ -47,13 +45,14 @@ def at(model, x):
     return list(found.values()) if isinstance(found, dict) else found
 
 
-def in_lists(model):
-    return int(views(model.block).head.slots) > 0
-
-
-def stored_as(monkeypatch, lists):
-    """Make all models store lists, or tables."""
-    for name in ("THIN_RATIO", "THIN_RATIO_LARGE"):
-        monkeypatch.setattr(choose_storage, name, 1 if lists else 1e9)
-    for name in ("THICK_RATIO", "THICK_RATIO_LARGE"):
-        monkeypatch.setattr(choose_storage, name, 0 if lists else 1e9)
+def with_gaps(model, kind, n=700):
+    """A model of documents that has forgotten names, and has vacant places."""
+    model = model.clone()
+    stream = crowd(2 * n, kind)
+    met = set()
+    while len(met) < n or not model.features.vacant:
+        x, y = next(stream)
+        run(model, [(x, y)])
+        met |= x.keys()
+    assert len(model.features) < len(met)
+    return model

@@ -1,52 +1,16 @@
-"""Names whose keys collide, and examples that run code while they are read.
-
-The key of a feature is the CRC-32 of its text (river_budget/model/inputs/sparse_examples.py). `python tests/support/odd_examples.py` finds words
-that have the same one, and prints FOUND. The same text before or behind both words of a pair makes another pair.
-"""
+"""Examples that run code while they are read."""
 
 from __future__ import annotations
 
 import copy
-import itertools
 import random
 import sys
 import threading
-import zlib
 
 from saved_models import file_of, is_supervised
 
 from river_budget.core.block.blocks import views
 
-FOUND = """
-lolucebe befehoro bukesale nimiroje didilona hubemaha bonugeso ledeloce butejado nirikobo
-dipevoti huviwari binivomi nuhewaki judifanu fibegohu jipilabo fuvemodo cekapuke navamido
-jibecamo fudiboko diremola hutilaja dikekaju humijolu nimecado bukibobo medefove conumefo
-duhilahi hinemoni nihigala bunefoja bimifodi nukegabi namopira tosikiji vatisiji lojohira
-lapohoti vonisola birijojo nutekalo humefado dikigobo fevopuho kakomige butikoji nirejali
-cepanude namasiko vavomiki lohivisa pamilota josowoli memehevo cogucofe ranoweti hopilela
-holopeka rarikesi fuvevaju jipiwolu jomowova pasiloni tovoseki nahihesa ramowepa hosilehi
-dutevoli hiriwaji bubiloju nidemalu nulilaba bijemoda kiticaha gurebona kideraki gubisomi
-"""
-PAIRS = list(zip(FOUND.split()[::2], FOUND.split()[1::2], strict=True))
-
-# These eight have the same key, also with the same text appended to all
-GROUP = [
-    first + second + third
-    for first in ("plumless", "buckeroo")
-    for second, third in itertools.product(PAIRS[0], PAIRS[1])
-]
-WORDS = ["plumless", "buckeroo", *itertools.chain(*PAIRS)]
-NUMBERS = [2**53, 2**53 + 1, 2**53 + 2, *(zlib.crc32(word.encode()) for word in WORDS[:20:2])]
-TUPLES = [("g", 1), ("plumless", "buckeroo"), ("buckeroo", "plumless"), ("plumless",)]
-COLLIDING = [
-    *WORDS,
-    *(first + second for pair, other in itertools.pairwise(PAIRS[:20]) for first in pair for second in other),
-    *GROUP,
-    *(f"{word} {i}" for word in WORDS for i in range(2)),
-    *NUMBERS,
-    *TUPLES,
-    *map(repr, TUPLES),
-]  # fmt: skip
 ALLOWED = (RuntimeError, ValueError, TypeError)
 
 
@@ -290,8 +254,8 @@ class TroubledOperations:
         """Learn and predict each example. Returns whether any was learned. Refused ones must leave the model unchanged.
 
         The exception is an object that lets the model learn: as long as the model only reads the example (its label,
-        its numbers), no thread has exclusive access, so it learns this inner example. The change remains if the outer
-        example is refused, and is no error.
+        its numbers), its lock is free, so it learns this inner example. The change remains if the outer example is
+        refused, and is no error.
         """
         learned = False
         for x in examples:
@@ -321,21 +285,3 @@ class TroubledOperations:
             self.refused[f"{kind}: {type(error).__name__}"] += 1
             return False
         return True
-
-
-def colliding_pairs(n, syllables=3, seed=0):
-    """n pairs of words with the same CRC-32, found among many random words (birthday paradox)."""
-    rng, seen, found = random.Random(seed), {}, []
-    while len(found) < n:
-        word = "".join(
-            rng.choice("bcdfghjklmnprstvw") + rng.choice("aeiou") for _ in range(syllables + 1)
-        )
-        other = seen.setdefault(zlib.crc32(word.encode()), word)
-        if other != word:
-            found.append((other, word))
-    return found
-
-
-if __name__ == "__main__":
-    for pair in colliding_pairs(40):
-        print(*pair)

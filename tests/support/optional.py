@@ -1,8 +1,7 @@
 """Packages that only some tests need: tests that use a missing one are skipped, and all others run.
 
 `from optional import pandas as pd` gives the package, or a stand-in that skips the test that uses it.
-`needs_compiler` marks tests that need numba's compiler, `needs_dict_reader` those that need compiled code to read dicts,
-and `needs_cache` those that need compiled functions on disk.
+`needs_compiler` marks tests that need numba's compiler, `needs_cache` those that need compiled functions on disk.
 """
 
 from __future__ import annotations
@@ -13,14 +12,9 @@ import numba
 import pytest
 
 from river_budget.core.compiling.plain import PLAIN
-from river_budget.model.calls.fast_path import may_read_dicts
 
 needs_compiler = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set, so nothing is compiled"
-)
-needs_dict_reader = pytest.mark.skipif(
-    not may_read_dicts(),
-    reason="Python reads the dicts: with RIVER_BUDGET_PLAIN, with NUMBA_DISABLE_JIT, or without a GIL",
 )
 needs_cache = pytest.mark.skipif(
     PLAIN or bool(numba.config.DISABLE_JIT),
@@ -85,7 +79,6 @@ __all__ = [
     "given",
     "needs_cache",
     "needs_compiler",
-    "needs_dict_reader",
     "pandas",
     "polars",
     "pyarrow",

@@ -1,6 +1,6 @@
 """Measures the gain of each trick of core: `python tests/support/tricks.py [--rounds n] [name ...]`.
 
-A trick stays if it gains 10 % on a default configuration, or 2x in a use that the README names. So add
+A trick stays if it gains 25 % on a default configuration, or 2x in a use that the README names. So add
 an entry to tricks.txt with each new trick, and remove a trick whose gain is below `least`.
 
 Times two copies of the package in turns, one unchanged and one with plain code in place of the trick. Prints the
@@ -22,7 +22,7 @@ from typing import NamedTuple
 from changes import PACKAGE, Change, changed, changes_of, entries
 from folders import SUPPORT
 
-ON_DEFAULTS, IN_NAMED_USE = 1.1, 2.0  # the ratio that a trick must reach
+ON_DEFAULTS, IN_NAMED_USE = 1.25, 2.0  # the ratio that a trick must reach
 
 
 class Trick(NamedTuple):

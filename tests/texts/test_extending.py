@@ -163,9 +163,9 @@ def test_the_guide_lists_every_hook_that_algorithms_answer():
     users = {"memory_usage", "decision_function_one", "transform_one", "support_vectors", "budget"}
     # how random features keep names
     users |= {"add_features", "resize_block", "create_block", "draw", "_state"}
-    users |= {"forget_prepared", "begin_with", "know"}
+    users |= {"forget_prepared", "begin_with", "make_room", "before_new_names", "take_back"}
     users |= {"n_support_vectors", "budget_in_use", "promote"}  # the learners without settings
-    users |= {"add_slots", "parts_of", "_new_list"}  # the same on words
+    users |= {"add_slots", "parts_of", "_new_list", "_known_rows"}  # the same on words
     assert hooks() - users <= listed
     known = {n for kind in (StreamModel, BudgetModel, rb.SBPClassifier) for n in dir(kind)}
     known |= {"shrinking_pass", "state_type", "scoring_pass", "after_promotion"}
@@ -175,7 +175,7 @@ def test_the_guide_lists_every_hook_that_algorithms_answer():
 def test_the_guide_names_functions_that_exist():
     places = "block.limits budget.degradation budget.keep budget.merge budget.partner_search"
     places += " budget.projection budget.removal expansion.kernel_rows expansion.support"
-    places += " rounds.observe vectors.stored"
+    places += " rounds.observe vectors.table"
     known = {"row", "nonzero", "logs", "buffer", "x"}
     for place in places.split():
         known |= set(dir(importlib.import_module(f"river_budget.core.{place}")))

@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pytest
 from inside import plain, squared_length, support
+from many_names import crowd, with_gaps
 from models import CLASSIFIERS, REGRESSORS, SUMS, learn, one_of_each
 from optional import pandas as pd
 from oracles import kernels as plain_kernels
@@ -1043,3 +1044,18 @@ def test_the_ball_of_a_sum_is_that_of_its_parts():
     merged.learn_one({"a": 1.0}, 27.0)
     assert merged.predict_one({"a": 1.0}) == pytest.approx(27.4, abs=0.5)
     assert rb.merge([rb.BSGDClassifier()] * 2).gradient_error == 0.0
+
+
+# Many names
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.05), Laplacian(0.05), Polynomial(2, 0.05)], ids=repr)
+def test_models_that_have_forgotten_names_are_summed(kernel):
+    models = [with_gaps(rb.RBPClassifier(20, kernel, seed=1), "two", n) for n in (600, 700)]
+    models.append(learn(models[0].clone(), crowd(5)))  # it has forgotten none
+    merged = rb.merge(models, weights=WEIGHTS, budget=ROOM)
+    used = {name for vector in merged.support_vectors() for name in vector["features"]}
+    assert set(merged.features) == used
+    xs = [x for x, _ in crowd(200, seed=1, names=2000)]  # some names are unknown to all
+    expected = weighted(models, WEIGHTS, merged, xs)
+    assert scores(merged, xs) == pytest.approx(expected, rel=0.0, abs=EXACT * size_of(expected))

@@ -163,7 +163,9 @@ def pegasos(
 ) -> list[Point]:
     """Kernel Pegasos: stochastic gradient descent without a budget."""
     X, y = split[:2]
-    _Pegasos(None, RBF(gamma), l2=l2).learn_many(X[:2], y[:2])  # compiles before times are measured
+    BSGDClassifier(None, RBF(gamma), l2=l2).learn_many(
+        X[:2], y[:2]
+    )  # compiles before times are measured
     snapshots = descend(X, y, gamma=gamma, l2=l2, iterations=iterations, seed=seed)
     return measured(snapshots, split, gamma)[0]
 
@@ -205,13 +207,16 @@ def svc(split: Split, *, gamma: float, C: float) -> Point:
 
 
 class _Pegasos(BSGDClassifier):
-    """Pegasos that records which examples of the last batch were inside the margin, and so were stored."""
+    """Pegasos that records which examples of the last batch were inside the margin, and so were stored.
 
-    stored: npt.NDArray[np.bool_]
+    A batch is learned in several passes.
+    """
+
+    stored: list[bool]
 
     def run_pass(self, rows: Any, targets: Any, weights: Any, scores: Any) -> None:
         super().run_pass(rows, targets, weights, scores)
-        self.stored = targets * scores[:, 0] < 1.0
+        self.stored += (targets * scores[:, 0] < 1.0).tolist()
 
 
 def descend(
@@ -223,6 +228,7 @@ def descend(
     stored = np.zeros(len(order), dtype=bool)
     for start, stop in spans(iterations):
         batch = order[start:stop]
+        model.stored = []
         model.learn_many(X[batch], y[batch])
         stored[start:stop] = model.stored
         steps = _added_up(order[:stop], stored[:stop], y)

@@ -63,7 +63,7 @@ class AutoKernelClassifier(Inspected, Classifier):
 
     >>> model = rb.AutoKernelClassifier(seed=1)
     >>> evaluate.progressive_val_score(datasets.ImageSegments(), model, metrics.Accuracy())
-    Accuracy: 96...%
+    Accuracy: 95...%
 
     Which feature matters most at the end of this stream:
 
@@ -249,10 +249,9 @@ class AutoKernelRegressor(Inspected, Regressor):
             return super().predict_one(x)
         from .distributions import TargetDistribution  # here, as River's proba takes long to load
 
-        x = self.features.present(x)
-        mean, spread = 0.0, 0.0
-        if self.block is not None:
-            ((mean, spread),) = self._scores_by(self.block, self.features.row(x), 2)[0].tolist()
+        x = self.features.taken(self.features.present(x))
+        batch = Batch.of(list(x), np.array([list(x.values())]))
+        mean, spread = self._score_columns(batch, 2)[0].tolist()
         return TargetDistribution(mean, spread, self._quantiles())
 
     def predict_many(self, X: Any, quantiles: Collection[float] | None = None) -> Any:
@@ -263,7 +262,7 @@ class AutoKernelRegressor(Inspected, Regressor):
         """
         if quantiles is None:
             return super().predict_many(X)
-        levels, batch = list(quantiles), Batch(X, predicted=True, checked=False)
+        levels, batch = list(quantiles), Batch(X, predicted=True)
         units = at_levels(self._quantiles(), levels)
         mean, spread = self._score_columns(batch, 2).T
         return batch.table(

@@ -11,7 +11,7 @@ from ...core.compiling.array_views import f64_matrix
 from ...core.compiling.named_rows import named_rows, named_tables
 from ...core.passes.auto import tables as core
 from ...model.calls.calls import Call
-from ...model.one_writer import looks_at_the_model
+from ...model.lock import looks_at_the_model
 from .words import WordTables
 
 SHOWN = 5  # examples and features in the text of debug_one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from ...core.passes.auto.mixer import MIXER_RIDGE
 from ...core.passes.auto.scaling import LARGEST_VALUE
 from ...core.passes.auto.squared_loss import LONGEST_STRETCH
 from ...model.calls.calls import Call
-from ...model.inputs.features import FeatureIndex
+from ...model.inputs.features import in_order
 from ...parameters import COUNT, FINITE, Mutable, whole
 from ..features.drawn import key_of
 from .checks import IN_FILES, LARGE, Checked
@@ -192,16 +192,19 @@ class AutoTables(Checked):
     def begin_with(self, names: list[Any]) -> None:
         super().begin_with(names)
         self._set_parameters()
-        self.know(names, self.features)
+        self._write_keys(names, range(len(names)), len(names))
 
-    def know(self, names: Collection[Any], features: FeatureIndex) -> None:
-        """Add features, which are used as soon as they vary: writes their keys before the index, and their number after it."""
-        state, n = self.state_record(), len(features)
-        keys = self._room.keys
-        for name in names:
-            keys[features.places[name]] = key_of(name, self.entropy)
+    def before_new_names(self, names: Collection[Any]) -> None:
+        """Features are used as soon as they vary."""
+        places = self.features.next_places(len(names))
+        self._write_keys(in_order(names), places, len(self.features) + len(names))
+
+    def _write_keys(self, names: Iterable[Any], places: Iterable[int], n: int) -> None:
+        """Write the keys of features, from which their bins follow, and the number of features."""
+        state, keys = self.state_record(), self._room.keys
+        for name, place in zip(names, places, strict=True):
+            keys[place] = key_of(name, self.entropy)
         squared = min(n, core.MOST_SQUARED) if state.second_order >= 0 else state.second_order
-        super().know(names, features)
         state.features, state.second_order = n, squared
 
     def _draw_bins(self) -> None:
@@ -285,7 +288,8 @@ class AutoTables(Checked):
         self._check_memory(count)
         self._check_tables()
         self._check_archive()
-        self.know(list(self.features), self.features)
+        names = self.features.in_rows
+        self._write_keys(names, range(len(names)), len(names))
         bins = self._table("bins").copy()
         Call(self.block).run(rejoin)
         self._table("bins")[:] = bins

@@ -10,7 +10,6 @@ import numpy as np
 
 from ...core.block import blocks
 from ...core.block.codes import Task
-from ...core.block.random_numbers import GOLDEN, MIX_1, MIX_2, S27, S30, S31
 from ...core.compiling.named_rows import named_rows
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.scaling import LARGEST_VALUE
@@ -19,10 +18,11 @@ from ...core.passes.auto.words import names as names_core
 from ...core.passes.auto.words import numbers as numbers_core
 from ...model.calls.calls import PreparedList, Rows
 from ...model.inputs.batches import Batch
-from ...model.inputs.features import Nameless
-from ...model.inputs.sparse_examples import Lists, order_of
+from ...model.inputs.features import FeatureIndex
+from ...model.inputs.lists import Lists
 from ...parameters import COUNT
 from .checks import LARGE
+from .nameless import Nameless, hashes_of
 from .tables import AutoTables
 
 # More names than this, of which an example has fewer than one in so many: more will come
@@ -110,17 +110,29 @@ class WordTables(AutoTables):
             return False
         return bool(NAMES_PER_WORD * sum(value != 0.0 for value in x.values()) < n + new)
 
-    def _learn_taken(self, x: dict[Any, Any], target: float, w: float) -> None:
+    def _learn_taken(self, x: dict[Any, Any], target: float, w: float, wanted: bool = False) -> Any:
         if self._is_of_words(x):
             self._change_to_words()
-        super()._learn_taken(x, target, w)  # type: ignore[misc]
+        return super()._learn_taken(x, target, w, wanted)  # type: ignore[misc]
+
+    def _known_rows(self, batch: Batch, features: FeatureIndex) -> Any:
+        """The batch as rows; in a model of words as lists with the hashes of names."""
+        if not self.word_slots:
+            return super()._known_rows(batch, features)
+        lists = Lists.of_table(batch.values) if batch.lists is None else batch.lists
+        first, last = lists.starts[0], lists.starts[-1]
+        columns, hashes = lists.places[first:last], np.zeros(len(batch.names), np.int64)
+        used = np.unique(columns)
+        hashes[used] = hashes_of([batch.names[column] for column in used.tolist()])
+        none = np.full(len(columns), -1)
+        return Lists(lists.starts - first, none, lists.values[first:last], keys=hashes[columns])
 
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
         """The same, where names become known with the example that brings them, as one by one."""
         if self.word_slots or (batch.lists is None and self.features.in_place(batch.names)):
             yield from super().parts_of(batch)
             return
-        for first, last in batch.parts(self.most_entries):
+        for first, last in self.turns(batch):
             part = batch.part(first, last)
             for start, stop in itertools.pairwise([*self._first_uses(part), len(part)]):
                 if not self.word_slots and self._is_of_words(
@@ -188,12 +200,10 @@ class WordTables(AutoTables):
         signs = room.moments.orientation[:d] * np.sign(mean)
         owners, places = np.nonzero(signs * model.vectors[:d, order].T > 0.0)
         usual = mean + np.maximum(variance, 0.0) / np.where(mean == 0.0, 1.0, mean)
-        keys, ties = order_of(list(self.features))
+        keys = hashes_of(self.features.in_rows)
         starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])
-        lists = Lists(
-            starts.astype(np.int64), np.full(len(places), -1), usual[places], keys[places]
-        )
-        lists.ties = np.ascontiguousarray(ties[places])
+        none = np.full(len(places), -1)
+        lists = Lists(starts.astype(np.int64), none, usual[places], keys=keys[places])
         targets, weights = memory.target[order], memory.weight[order]
         return lists, 2.0 * targets - 1.0 if self._has_two_classes else targets.copy(), weights
 
@@ -203,10 +213,7 @@ class WordTables(AutoTables):
 
     def _parts_of_words(self, x: Mapping[Any, float]) -> dict[Any, float]:
         """The part of each name in the scores of the linear models."""
-        bits = (order_of(list(x))[0] + 0.0).view(np.uint64) + GOLDEN  # + 0.0: -0.0 is 0.0
-        bits = (bits ^ (bits >> S30)) * MIX_1
-        bits = (bits ^ (bits >> S27)) * MIX_2
-        hashes = (bits ^ (bits >> S31)).view(np.int64)
+        hashes = hashes_of(x)
         index = self._table("word_index").view(np.int64)
         found = index[_buckets_of(hashes, len(index)), : core.BUCKET] == hashes[:, None]
         slots = core.BUCKET * _buckets_of(hashes, len(index)) + found.argmax(axis=1)
@@ -330,24 +337,11 @@ class WordTables(AutoTables):
             if (slots > 0) == (self.word_slots > 0):
                 return scores
 
-    def _new_list(self, x: dict[Any, Any]) -> PreparedList:
+    def _new_list(self, entries: int) -> PreparedList:
         if not self.word_slots:
-            return super()._new_list(x)
-        # a sequence of the length of the room
-        room: Any = range(max(NAMES_OF_A_CALL, len(x)))
-        prepared = super()._new_list(room)
-        prepared.use_keys()
-        return prepared
-
-    def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
-        if not self.word_slots:
-            super()._learn_list(x, target, w)
-            return
-        prepared, places = self._list_for(x), [-1] * len(x)
-        if not prepared.keyed:
-            prepared.use_keys()
-        prepared.write_order(x, places)
-        self._learn_prepared(prepared, places, x, target, w)
+            return super()._new_list(entries)
+        room = max(NAMES_OF_A_CALL, 2 * entries)
+        return PreparedList(self._passes, self.block, room, self.n_outputs, keyed=True)
 
     # from a file
 

@@ -12,7 +12,7 @@ from ...kernels import RBF, Kernel
 from ...model.calls.calls import Call
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.expansions.expansion import Averaging, split
-from ...model.inputs.sparse_examples import by_key
+from ...model.inputs.features import in_order
 from ...parameters import Mutable, not_negative, optional, positive
 from .fourier import Fourier
 
@@ -49,7 +49,7 @@ class _FOGD(Averaging, Fourier):
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
         """The score of the last iterate; `decision_function_one` has that of the mean."""
         x = self.features.present(x)
-        names = by_key(x)
+        names = in_order(x)
         rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
         Call(self._block_for(names), rows, scores=scores).run(core.decide_last)
         return self.named(scores[0].tolist())

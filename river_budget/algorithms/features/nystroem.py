@@ -13,8 +13,8 @@ from ...model.calls.calls import Rows
 from ...model.estimators.estimators import Transformer
 from ...model.expansions.expansion import BudgetModel
 from ...model.inputs.batches import Batch
-from ...model.inputs.sparse_examples import set_vectors, vectors_of
-from ...model.one_writer import changes_the_model
+from ...model.inputs.lists import set_vectors, vectors_of
+from ...model.lock import marked
 from ...parameters import COUNT, FINITE, Mutable, optional, positive, whole
 from .first_width import WidthOfFirst
 
@@ -218,26 +218,28 @@ class Nystroem(NystroemBasis, Transformer):
     def named(self, scores: Rows) -> None:
         """Landmarks have no coefficients."""
 
-    @changes_the_model
+    @marked
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Store the example as a landmark while there is room."""
-        if self._ready:
-            self.features.check(x)
-        else:
-            self._learn_row(x, 0.0, 1.0)
-            self._finish()
-        self._count(1)
+        x = self.features.taken(x)
+        with self.lock.for_a_change():
+            if not self._ready:
+                self._learn_taken(x, 0.0, 1.0)
+                self._finish()
+            self._count(1)
 
-    @changes_the_model
+    @marked
     def learn_many(self, X: Any) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
         batch = Batch(X)
+        batch.check_scaled(self.features)
         if not self._ready:
             self._gather(batch)
-            self._finish()
-        self._count(len(batch))
+        with self.lock.for_a_change():
+            if not self._ready:
+                self._finish()
+            self._count(len(batch))
 
-    @changes_the_model
     def _finish(self) -> None:
         """Add a direction for each new landmark; with a `rank`, compute the directions after the last landmark.
 

@@ -56,6 +56,11 @@ class _BSGD(AveragingExpansion, Maintained):
                 "l2 must be a positive number where learning_rate is None, not 0: the steps of Pegasos are "
                 "1 / (l2 t). With a learning_rate it may be 0, and nothing shrinks"
             )
+        if both["learning_rate"] is not None and both["learning_rate"] * both["l2"] > 1.0:
+            raise ValueError(
+                f"learning_rate * l2 must be at most 1, not {both['learning_rate']} * {both['l2']}: at every example "
+                "the model shrinks by the factor 1 - learning_rate * l2"
+            )
 
     @property
     def gradient_error(self) -> float:

@@ -16,7 +16,7 @@ from ...kernels import Kernel
 from ...maintenance import Maintenance
 from ...model.expansions.expansion import Maintained, holding
 from ...model.inputs.batches import Batch
-from ...model.one_writer import changes_the_model
+from ...model.lock import marked
 from .norma import Levelled
 
 __all__ = ["KernelOneClassSVM"]
@@ -112,7 +112,7 @@ class KernelOneClassSVM(Levelled, Maintained, base.AnomalyDetector):
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return super().header_fields(n_features) | {"task": Task.BINARY, "outputs": 1}
 
-    @changes_the_model
+    @marked
     def learn_one(self, x: dict[Any, Any]) -> None:
         self._learn_row(x, 0.0, 1.0)
 
@@ -133,26 +133,27 @@ class KernelOneClassSVM(Levelled, Maintained, base.AnomalyDetector):
             return math.nan
         return blocks.real_of_state(block, self.state_type, "level")
 
-    @changes_the_model
+    @marked
     def learn_many(self, X: Any) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
         self.score_then_learn_many(X)
 
-    @changes_the_model
+    @marked
     def score_then_learn_many(self, X: Any) -> Any:
         """The score of each example before it is learned: test, then learn, in one call.
 
         Takes frames, and 2-D arrays whose columns are the features 0, 1, ...
         """
-        batch = Batch(X, checked=False)
+        batch = Batch(X)
         n = len(batch)
         scores, levels, ones = np.empty((n, 1)), np.zeros(n), np.ones(n)
-        self.all_or_nothing(batch, lambda: self.run_parts(batch, levels, ones, scores))
+        batch.check_scaled(self.features)
+        self.run_parts(batch, levels, ones, scores)
         return batch.series(_strangeness(scores[:, 0], levels), None)
 
     def score_many(self, X: Any) -> Any:
         """The scores of many examples."""
-        batch = Batch(X, predicted=True, checked=False)
+        batch = Batch(X, predicted=True)
         return batch.series(_strangeness(self._score_batch(batch)[:, 0], self._level), None)
 
 

@@ -17,7 +17,7 @@ from ...kernels import Kernel
 from ...model.calls.calls import Call, Rows
 from ...model.estimators.estimators import BudgetClassifier
 from ...model.expansions.expansion import FIRST_CAPACITY, GROWTH_FACTOR
-from ...model.one_writer import changes_the_model, looks_at_the_model
+from ...model.lock import changes_the_model, looks_at_the_model
 from ...parameters import COUNT, Mutable, boolean, not_negative, one_of, optional, positive, whole
 
 __all__ = ["SBPClassifier"]

@@ -27,11 +27,6 @@ def views(block: Any) -> Any:
     return layout.BlockView(block)
 
 
-def has_lists(model: Any) -> bool:
-    """Whether support vectors are stored as sparse lists (core/vectors/sparse.py), not in a table."""
-    return bool(model.head.slots)
-
-
 def state_of(block: Any, record: Any) -> Any:
     """The algorithm's own record, a view of the block; the block lives as long as this view."""
     return block[layout.STATE_AT : layout.STATE_AT + record.itemsize].view(record)[0]
@@ -58,25 +53,16 @@ def columns_for(vectors: int) -> int:
 # Plain integers, as `|` of enumeration members takes ten times as long
 _AUTO, _KERNEL, _OF_BLOCKS = int(Need.AUTO), int(Need.KERNEL), int(OF_BLOCKS)
 _OTHER_KERNELS, _LITERAL = int(Need.OTHER_KERNELS), int(Need.LITERAL)
-_CLASSES, _LISTS = int(Need.CLASSES), int(Need.LISTS)
+_CLASSES = int(Need.CLASSES)
 _NOTHING = dict.fromkeys(layout.HEADER.names or (), 0)
 
 
 def _header(fields: Mapping[str, Any]) -> Any:
-    """The header of a block with these fields and the fields that follow from them; all others are 0."""
-    width, capacity = int(fields.get("width", 0)), int(fields.get("capacity", 0))
-    listed = int(fields.get("slots", 0)) > 0
-    following = {  # a block with `slots` has sparse lists and no table
-        "needs": _needs(fields, listed),
-        "dense": 0 if listed else width,
-        "linked": width if listed else 0,
-        "heads": capacity if listed else 0,
-        "pieces": layout.PIECES if listed else 0,
-    }
-    return layout.Header(**{**_NOTHING, **fields, **following})
+    """The header of a block with these fields; all others are 0."""
+    return layout.Header(**{**_NOTHING, **fields, "needs": _needs(fields)})
 
 
-def _needs(fields: Mapping[str, Any], listed: bool) -> int:
+def _needs(fields: Mapping[str, Any]) -> int:
     """The shared functions that passes over such a block may need (core/compiling/by_address.py)."""
     needs = int(fields.get("needs", 0)) & ~_OF_BLOCKS
     if not needs & _AUTO:  # AutoKernel has functions for classes of its own
@@ -84,13 +70,11 @@ def _needs(fields: Mapping[str, Any], listed: bool) -> int:
     if needs & _KERNEL:
         needs |= _OTHER_KERNELS * (fields.get("kernel", 0) != Kernel.RBF)
         needs |= _LITERAL * (fields.get("objective", 0) == Objective.EQ21)
-        needs |= _LISTS * listed
     return int(needs)
 
 
 _SIZE_FIELDS = (
     *layout.SIZES,
-    *layout.DERIVED,
     "custom",
     "arity",
 )  # these fields determine the layout
@@ -136,8 +120,8 @@ def stamp_of(record: Any) -> int:
         )
     sizes = _header({size: 101 + place for place, size in enumerate(layout.SIZES)})
     shapes = [(name, shape(sizes)) for name, (_, shape) in layout.BLOCK_TABLES.items()]
-    records = [kind.descr for kind in (layout.NODE, layout.COLUMN, np.dtype(record))]
-    described = repr((layout.HEADER.descr, layout.STATE_AT, layout.STATE_SIZE, shapes, records))
+    own = np.dtype(record).descr
+    described = repr((layout.HEADER.descr, layout.STATE_AT, layout.STATE_SIZE, shapes, own))
     return int.from_bytes(hashlib.sha256(described.encode()).digest()[:7], "little")
 
 

@@ -17,15 +17,11 @@ import struct
 from collections import namedtuple
 from typing import Any
 
-import numpy as np
-
 from ..compiling.array_views import (
     carver,
     f64,
     f64_matrix,
-    i32,
     i64,
-    i64_matrix,
     intp,
     record,
 )
@@ -33,20 +29,18 @@ from ..compiling.model_type import register_attributes, register_constructor
 from ..simd.vector_ops import LANES
 
 # These fields set table sizes
-_SIZES = "capacity width slots outputs per_vector factored room desk"
-_DERIVED = "dense linked heads pieces"  # follow from SIZES
+_SIZES = "capacity width outputs per_vector factored room desk"
 _INTEGERS = (
-    f"stamp scratch function needs {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
-    "maintenance arity method objective choice repairs vanished judged alarm said equal shuffled fresh freed "
-    "wanted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_ties at_columns at_firsts "
-    "at_pieces at_nodes at_room"
+    f"stamp scratch function needs {_SIZES} count budget arrived task kernel custom bounded degree normalised "
+    "maintenance arity method objective choice repairs vanished judged alarm said equal "
+    "at_coefficients at_norms at_arrivals at_per_vector at_factor at_room"
 )
 _REALS = (
     "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature first_target "
     "target_size error_size"
 )
 HEADER = record(f"i8 {_INTEGERS}", "u8 random", f"f8 {_REALS}")
-SIZES, DERIVED = tuple(_SIZES.split()), tuple(_DERIVED.split())
+SIZES = tuple(_SIZES.split())
 # The header as Python numbers: one struct.unpack reads all fields.
 Header: Any = namedtuple("Header", HEADER.names or ())  # type: ignore[misc]
 header_format = struct.Struct(f"={len(_INTEGERS.split())}qQ{len(_REALS.split())}d")
@@ -60,42 +54,22 @@ SEARCH_ROWS = 9  # heap rows that a search for merge partners needs, the largest
 
 header_at = carver(HEADER, 0)
 
-# A node: one stored entry of a sparse vector. It is in the list of its vector and in the column of its
-# feature (core/vectors/sparse_nodes.py). Node 0 means none.
-NODE = record(
-    "f8 value",
-    "u4 vector",  # unsigned: numba checks a signed index for values below 0
-    "i4 feature after before",  # after, before: the next and the previous node of the same vector
-)
-# A column: the nodes of a feature, `count` of them from `first` on, in memory for 2^(kind - 1) nodes
-COLUMN = record("i4 first count kind")
-NODE_SIZE, COLUMN_SIZE = np.int64(NODE.itemsize), np.int64(COLUMN.itemsize)
-PIECES = 32  # possible sizes of such pieces of memory: 1, 2, 4, .. nodes
-nodes_at, columns_at = carver(NODE), carver(COLUMN)
-# Bytes of the first two scratch rows, which are set to 0 before another model uses the scratch space
-WIPED_BYTES = 128
+# Bytes of the first scratch row, which is set to 0 before another model uses the scratch space
+WIPED_BYTES = 64
 
 # {table: (its type, its shape from the header)}. The first one begins right behind the record.
 BLOCK_TABLES: dict[str, Any] = {
-    # The support vectors: a row per feature. Empty in a model with slots, which keeps sparse lists instead
-    # (core/vectors/stored.py).
-    "vectors": (f64_matrix, lambda h: (h.dense, h.capacity)),
+    # the support vectors: a row per place (core/vectors/table.py)
+    "vectors": (f64_matrix, lambda h: (h.width, h.capacity)),
     "coefficients": (f64_matrix, lambda h: (h.outputs, h.capacity)),  # without head.scale
     "norms": (f64, lambda h: (h.capacity,)),  # norm_of each (core/expansion/kernel_rows.py)
     "arrivals": (i64, lambda h: (h.capacity,)),  # the arrival number of each: its age
     "per_vector": (f64_matrix, lambda h: (h.per_vector, h.capacity)),  # the algorithm's own rows
     "factor": (f64_matrix, lambda h: (h.factored * h.capacity, h.capacity)),  # of K^-1
-    "keys": (f64, lambda h: (h.width,)),  # sort key of each feature: the order of summation
-    "ties": (i32, lambda h: (h.width,)),  # a second sort key, for features with equal keys
-    "columns": (columns_at, lambda h: (h.linked,)),  # the nodes of every feature
-    "firsts": (i64, lambda h: (h.heads,)),  # the first node of every vector
-    "pieces": (i64_matrix, lambda h: (2, h.pieces)),  # of each size: first free one, count
     "room": (f64, lambda h: (h.room,)),  # memory in which the algorithm keeps tables of its own
-    "nodes": (nodes_at, lambda h: (h.slots,)),  # last, so that a block can grow in place
 }
 SCRATCH_ROWS: dict[str, Any] = {
     "note": (f64, lambda h: (8,)),  # what a pass keeps for the model's next call
-    "n_emptied": (i64, lambda h: (8,)),  # [0]: how many features `emptied` lists
     "function_at": (i64, lambda h: (8,)),  # [0]: the address of a user's kernel function
     "row": (f64, lambda h: (h.capacity,)),  # kernel values of an example with all vectors
     "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
@@ -104,8 +78,6 @@ SCRATCH_ROWS: dict[str, Any] = {
     "x": (f64, lambda h: (h.width + 1,)),  # the values of these features
     "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, for distances
     "other": (f64, lambda h: (h.custom * h.width,)),  # a second one, for a user's function
-    "emptied": (i64, lambda h: (h.linked,)),  # features that no vector uses any more
-    "needs": (i64, lambda h: (h.pieces,)),  # pieces of each size that an example needs
 }
 # Attributes that are raw addresses: the caller chooses type and shape of the array
 ADDRESSES = ("state", "room", "heap")

@@ -20,7 +20,7 @@ from ..compiling.jit import compiled
 from ..examples.call import model_of
 from ..expansion.kernel_rows import along_row, row_of_vector, self_kernel
 from ..expansion.support import add_to, append_slot, lightest, weight_of
-from ..vectors.stored import write_vector
+from ..vectors.table import write_vector
 from .merge import merge
 from .newcomer import NO, YES, no_newcomer, remove_with_newcomer, unwritten_place
 from .projection import add_or_project, cheapest, project_out

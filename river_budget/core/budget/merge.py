@@ -33,7 +33,7 @@ from ..expansion.support import lightest
 from ..rounds.stream_warnings import LONG_VECTORS
 from ..simd.exponential import exp_of
 from ..simd.vector_ops import dot
-from ..vectors.stored import distances_by_differences, dot_products, side_by_side
+from ..vectors.table import distances_by_differences, dot_products, side_by_side
 from .degradation import NN, S
 from .newcomer import unwritten_place
 from .partner_search import EQ21, best_partners, place_of_pair, search_width
@@ -101,16 +101,8 @@ def read_members(model, newcomer, search, group):
 
     Returns (number of features that any member has, slot of a newcomer not written yet or NO_VECTOR).
     """
-    members, cursors = group.members, i64(group.room, group.members.shape[0])
-    n_features, unwritten = side_by_side(
-        model,
-        members,
-        unwritten_place(newcomer),
-        newcomer[2],
-        cursors,
-        group.places,
-        group.points,
-    )
+    members, unwritten = group.members, unwritten_place(newcomer)
+    n_features = side_by_side(model, members, unwritten, newcomer[2], group.places, group.points)
     for i in range(members.shape[0]):
         for r in range(group.a_z.shape[0]):
             group.coefficients[i, r] = model.coefficients[r, members[i]]

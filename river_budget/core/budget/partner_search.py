@@ -17,7 +17,7 @@ from ..compiling.jit import REORDERED, compiled
 from ..examples.present_features import NO_VECTOR
 from ..expansion.kernel_rows import distances_into
 from ..simd.exponential import F, rough_exp_of
-from ..vectors.stored import read_vector
+from ..vectors.table import read_vector
 from .degradation import (
     BEND,
     LOSS,

@@ -17,7 +17,8 @@ from ..block.codes import Method
 from ..block.limits import FARTHEST, HUGE
 from ..compiling.array_views import f64
 from ..compiling.jit import FUSED, compiled
-from ..examples.present_features import present
+from ..examples.finite import is_finite
+from ..examples.present_features import present, values_of
 from ..expansion.kernel_rows import norm_of
 from ..expansion.support import overwrite_vector
 from ..simd.vector_ops import dot
@@ -182,7 +183,10 @@ NEGLIGIBLE = 1e-34
 
 @compiled(fastmath=FUSED)
 def combination(model, places, points, shares):
-    """(z, its norm) for z = sum_i share_i x_i, without numbers that are NEGLIGIBLE. Overwrites model.x and model.nonzero."""
+    """(z, its norm) for z = sum_i share_i x_i, without numbers that are NEGLIGIBLE. Overwrites model.x and model.nonzero.
+
+    Where the sum overflows, z is the member with the largest share: no vector that differs is near any of them.
+    """
     kept, z, n = model.nonzero, model.x, places.shape[0]
     for f in range(n):
         z[f] = shares[0] * points[0, f]
@@ -190,6 +194,11 @@ def combination(model, places, points, shares):
         for f in range(n):
             z[f] += shares[i] * points[i, f]
     norm, unfelt = norm_of(model, present(places, z, n)), 0
+    if not (norm < HUGE or is_finite(values_of(present(places, z, n)))):
+        largest = largest_of(shares)
+        for f in range(n):
+            z[f] = points[largest, f]
+        norm = norm_of(model, present(places, z, n))
     least = NEGLIGIBLE * norm if norm < HUGE else 0.0
     for f in range(n):
         unfelt += z[f] * z[f] <= least
@@ -201,6 +210,16 @@ def combination(model, places, points, shares):
         i += z[f] * z[f] > least
     felt = present(kept, z, n - unfelt)
     return felt, norm_of(model, felt)
+
+
+@compiled
+def largest_of(numbers):
+    """The place of the largest number."""
+    found = 0
+    for i in range(1, numbers.shape[0]):
+        if numbers[i] > numbers[found]:
+            found = i
+    return found
 
 
 @compiled

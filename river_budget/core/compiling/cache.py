@@ -5,7 +5,9 @@ With a damaged cache or a full disk a function is compiled again: that takes tim
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pickle
 import warnings
 from typing import Any
 
@@ -56,11 +58,44 @@ class Cache(caching.FunctionCache):  # type: ignore[misc]
         )
 
 
+DIGEST_BYTES = 16
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
+
+
+def _undamaged(data: bytes) -> Any:
+    """What `CacheFile._dump` has written."""
+    digest, data = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
+    if digest != _digest(data):
+        raise ValueError("a damaged file")
+    return pickle.loads(data)
+
+
 class CacheFile(caching.IndexDataCacheFile):
     """The cache entries of one function.
 
-    An entry that cannot be read is compiled again; failed writes are ignored.
+    An entry that cannot be read, or whose digest is not that of its bytes, is compiled again: machine code with a
+    flipped bit would end the process. Failed writes are ignored.
     """
+
+    def _dump(self, found: Any) -> bytes:
+        data: bytes = super()._dump(found)
+        return _digest(data) + data
+
+    def _load_index(self) -> Any:
+        try:
+            with open(self._index_path, "rb") as file:
+                version, data = pickle.load(file), file.read()
+        except FileNotFoundError:
+            return {}
+        stamp, overloads = _undamaged(data) if version == self._version else (None, {})
+        return overloads if stamp == self._source_stamp else {}
+
+    def _load_data(self, name: str) -> Any:
+        with open(self._data_path(name), "rb") as file:
+            return _undamaged(file.read())
 
     def load(self, key: Any) -> Any:
         try:

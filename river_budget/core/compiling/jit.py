@@ -10,7 +10,8 @@ With RIVER_BUDGET_PLAIN nothing is kept on disk (core/compiling/plain.py).
 from __future__ import annotations
 
 import hashlib
-import pathlib
+from collections.abc import Iterator
+from importlib import resources
 from typing import Any
 
 import numba
@@ -37,9 +38,18 @@ FUSED = frozenset({"contract"})
 # vectorising its loop.
 IN_ALL: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
-_FOLDER = pathlib.Path(__file__).parents[1]
+
+def _sources(folder: Any) -> Iterator[bytes]:
+    """The source files of a folder, which may lie in a zip."""
+    for each in sorted(folder.iterdir(), key=lambda path: str(path.name)):
+        if each.is_dir():
+            yield from _sources(each)
+        elif each.name.endswith(".py"):
+            yield each.read_bytes()
+
+
 _STAMP = hashlib.sha256(
-    b"".join(path.read_bytes() for path in sorted(_FOLDER.rglob("*.py")))
+    b"".join(_sources(resources.files(__name__.removesuffix(".compiling.jit"))))
 ).hexdigest()[:16]
 
 

@@ -27,7 +27,7 @@ MODEL = ModelType()
 # Types for the signatures of shared functions (core/compiling/by_address.py)
 NOTHING, FLAG, WHOLE, REAL = types.none, types.boolean, types.int64, types.float64
 WHOLES, NUMBERS, MATRIX = i64.kind, f64.kind, f64_matrix.kind
-EXAMPLE = types.UniTuple(WHOLE, 5)  # core/examples/present_features.py
+EXAMPLE = types.Tuple((WHOLE, WHOLE, WHOLE, REAL))  # core/examples/present_features.py
 CALL = types.Array(WHOLE, 1, "C")  # core/examples/call.py
 
 

@@ -12,23 +12,20 @@ class Need(enum.IntFlag):
     PRODUCTS = enum.auto()  # inner products of an example with the rows of a table
     KERNEL = enum.auto()  # kernel expansions
     OTHER_KERNELS = enum.auto()  # kernels other than the Gaussian one
-    LISTS = enum.auto()  # support vectors stored as sparse lists
     CLASSES = enum.auto()  # more than two classes, with probabilities
     LITERAL = enum.auto()  # equation (21) of a paper as printed
     AUTO = enum.auto()  # AutoKernel
     AUTO_CLASSES = enum.auto()  # AutoKernel for classification
     AUTO_NUMBERS = enum.auto()  # AutoKernel for regression
     LISTED_EXAMPLES = enum.auto()  # examples that come as lists of present features
-    NAMES = enum.auto()  # dicts with only some of the names, or with new ones
 
 
-# Needs that follow from the fields of a block; from the form of examples; from what a stream contains
-OF_BLOCKS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL | Need.LISTS
-OF_EXAMPLES = Need.LISTED_EXAMPLES | Need.NAMES
-OF_STREAMS = Need.LISTS
+# Needs that follow from the fields of a block; from the form of examples
+OF_BLOCKS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL
+OF_EXAMPLES = Need.LISTED_EXAMPLES
 
 
 def with_streams(needs: Need) -> Need:
     """The needs of a class of models and those that streams may add: all that should be compiled ahead for it."""
     classes = Need(0) if needs & Need.AUTO else Need.CLASSES
-    return needs | OF_EXAMPLES | classes | (OF_STREAMS if needs & Need.KERNEL else Need(0))
+    return needs | OF_EXAMPLES | classes

@@ -1,6 +1,6 @@
-"""PLAIN: whether to use only the documented parts of numba and CPython (RIVER_BUDGET_PLAIN=1 at import).
+"""PLAIN: whether to use only the documented parts of numba (RIVER_BUDGET_PLAIN=1 at import).
 
-A new release of numba or Python may break code that uses their private parts. With this switch the same
+A new release of numba may break code that uses its private parts. With this switch the same
 models give the same results to the last bit, more slowly. So the switch shows whether an error comes from these
 private parts, and users can work until it is fixed.
 
@@ -12,9 +12,7 @@ It switches off:
   file that holds a function, and a caller would keep an old copy of a function that was edited in another
   file;
 - addresses taken out of numba's dispatchers: shared functions (core/compiling/by_address.py) become
-  `numba.cfunc`s, whose address is documented;
-- the dict reader, two C functions that rely on CPython's calling convention (model/calls/fast_path.py):
-  Python converts the examples instead.
+  `numba.cfunc`s, whose address is documented.
 
 The rest uses what numba offers to authors of extensions, `numba.extending` with the types, models,
 cgutils and contexts that go with it, and llvmlite's builder. numba documents some of it only by examples:

@@ -6,7 +6,7 @@ from ..block.limits import HUGE
 from ..compiling.array_views import address_of, f64_matrix
 from ..compiling.jit import REORDERED, compiled
 from .call import row_of
-from .present_features import all_of
+from .present_features import values_of
 
 
 @compiled(fastmath=REORDERED)
@@ -32,4 +32,4 @@ def first_bad_row(rows):
 @compiled(always_inlined=True)
 def usable(x, norm):
     """Whether x is finite. A norm below HUGE proves it without a look at the features."""
-    return norm < HUGE or is_finite(all_of(x))
+    return norm < HUGE or is_finite(values_of(x))

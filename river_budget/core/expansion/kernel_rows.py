@@ -1,6 +1,6 @@
 """Kernel rows: k(vector j, x) for one example x and all support vectors, and the scores that follow from them.
 
-The inner loops run over support vectors, which lie side by side in memory (core/vectors/stored.py), and over the features
+The inner loops run over support vectors, which lie side by side in memory (core/vectors/table.py), and over the features
 that are present in x, however many the model knows (core/examples/present_features.py).
 """
 
@@ -11,14 +11,10 @@ from ..compiling.by_address import shared
 from ..compiling.jit import REORDERED, compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, REAL
 from ..compiling.needs import Need
-from ..examples.present_features import all_of
+from ..examples.present_features import rest_of, values_of
 from ..simd.exponential import exp_of, exponentials, gaussians
 from ..simd.vector_ops import dot
-from ..vectors.stored import (
-    distances_by_differences,
-    dot_products,
-    read_vector,
-)
+from ..vectors.table import distances_by_differences, dot_products, read_vector
 from .other_kernels import other_norm, other_self_kernel, powers, row_without_products
 
 
@@ -68,8 +64,8 @@ def norm_of(model, x):
     """The norm of x as in model.norms: |x|^2, or |x|_1 for the Laplacian kernel, or k(x, x) for a user's kernel."""
     if not has_products(model):
         return other_norm(model, x)
-    values = all_of(x)
-    return dot(values, values, values.shape[0])
+    values = values_of(x)
+    return dot(values, values, values.shape[0]) + rest_of(x)
 
 
 @compiled(always_inlined=True)

@@ -14,16 +14,16 @@ from ..compiling.jit import FUSED, REORDERED, compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, REAL
 from ..compiling.needs import Need
 from ..examples.finite import is_finite
-from ..examples.present_features import all_of, places_of, values_of
+from ..examples.present_features import places_of, rest_of, values_of
 from ..simd.exponential import exp_of
-from ..vectors.stored import add_absolute_differences, read_with_zeros
+from ..vectors.table import add_absolute_differences, read_with_zeros
 from .custom_kernels import call_function
 
 
 @shared(Need.OTHER_KERNELS, REAL, MODEL, EXAMPLE)
 def other_norm(model, x):
     """`norm_of` for kernels without products: |x|_1 for the Laplacian kernel, k(x, x) for a user's function."""
-    values, total = all_of(x), 0.0
+    values, total = values_of(x), rest_of(x)
     if model.head.kernel == CUSTOM:
         return _value_of(model, values, values, values.shape[0]) if is_finite(values) else math.inf
     for i in range(values.shape[0]):
@@ -46,7 +46,7 @@ def row_without_products(model, x, norm):
     if model.head.kernel != CUSTOM:
         _laplacian(model, x)
         return
-    other, values = model.other, all_of(x)  # dense rows: such models have a table of float64
+    other, values = model.other, values_of(x)  # dense rows: such models have a table of float64
     n = min(values.shape[0], other.shape[0])
     for j in range(padded_count(model)):
         model.row[j] = 0.0
@@ -94,14 +94,9 @@ def _laplacian(model, x):
     n, row, norms, gamma = padded_count(model), model.row, model.norms, model.head.gamma
     places, values = places_of(x), values_of(x)
     for j in range(n):
-        row[j] = norms[j]
+        row[j] = norms[j] + rest_of(x)
     for i in range(places.shape[0]):
-        x_i = values[i]
-        if places[i] < 0:  # an unknown feature
-            for j in range(n):
-                row[j] += abs(x_i)
-        else:
-            add_absolute_differences(model, places[i], x_i, row, n)
+        add_absolute_differences(model, places[i], values[i], row, n)
     for j in range(n):
         row[j] = exp_of(log_of_distance(row[j], gamma))
 

@@ -10,7 +10,7 @@ import math
 
 from ..block.limits import padded_count, within
 from ..compiling.jit import REORDERED, compiled
-from ..vectors.stored import forget_vector, has_room_for, move_vector, write_vector
+from ..vectors.table import move_vector, write_vector
 from .kernel_rows import self_kernel
 
 TIE = 1.0 + 1e-9  # weights whose ratio is below it count as equal
@@ -19,9 +19,9 @@ LARGEST = 1e140  # the largest coefficient times scale: then scores stay finite
 
 
 @compiled(always_inlined=True)
-def has_room(model, x):
+def has_room(model):
     """Whether the block has room for x as one more vector. If not, the pass returns, and Python enlarges the block."""
-    return model.head.count < model.head.capacity and has_room_for(model, x)
+    return model.head.count < model.head.capacity
 
 
 @compiled
@@ -128,7 +128,6 @@ def remove_in_order(model, j):
 @compiled
 def drop_last_slot(model, last):
     """Set the coefficients of the last slot to 0, and subtract 1 from the number of vectors."""
-    forget_vector(model, last)
     clear_coefficients(model, last)
     model.head.count = last
 

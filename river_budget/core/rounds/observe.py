@@ -40,7 +40,7 @@ def score_example(model, stream, t):
     """`observe` without the calibration: the kernel row and the scores of example t. Overwrites model.row and f."""
     x, f, y, w = example(model, stream, t)
     norm = norm_of(model, x)
-    if not (usable(x, norm) and has_room(model, x)) or model.head.alarm != 0:
+    if not (usable(x, norm) and has_room(model)) or model.head.alarm != 0:
         return x, f, y, w, REFUSED
     kernel_row(model, x, norm)
     score_row(model, model.row, f)

@@ -1,1 +1,1 @@
-"""How support vectors are stored: a table or sparse lists."""
+"""How support vectors are stored: in a table."""

@@ -1,29 +1,32 @@
-"""Storage in a table: a row per feature and a column per vector.
+"""How support vectors are stored: a table with a row per place (feature) and a column per vector, in float64.
 
-The values of one feature in all vectors lie side by side, so that one instruction works on several vectors. The
-functions are in the order of core/vectors/stored.py, which calls them.
+The values of one feature in all vectors lie side by side, so that one instruction works on eight vectors.
 """
 
 from __future__ import annotations
 
 from ..block.limits import LAPLACIAN
+from ..compiling.array_views import address_of, f64
+from ..compiling.by_address import shared
 from ..compiling.jit import FUSED, compiled
+from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
+from ..compiling.needs import Need
 from ..examples.present_features import (
     ZERO,
-    all_of,
-    is_unknown,
     places_of,
     present,
-    stands_in_places,
+    rest_of,
     values_of,
     write_places,
     write_whole,
 )
 
+# writing and reading
+
 
 @compiled
-def write(model, j, x):
-    """Overwrite vector j with x."""
+def write_vector(model, j, x):
+    """Overwrite vector j with x. The caller has set its norm."""
     places, values, vectors = places_of(x), values_of(x), model.vectors
     if places.shape[0] == vectors.shape[0]:  # x has every feature, in the order of rows
         for i in range(vectors.shape[0]):
@@ -36,8 +39,11 @@ def write(model, j, x):
 
 
 @compiled
-def read(model, j):
-    """Vector j as an example, in scratch space; for a user's kernel function, zeros included."""
+def read_vector(model, j):
+    """Vector j as an example, in scratch space; for a user's kernel function, zeros included.
+
+    Overwrites model.nonzero and model.x, which then hold its places and values.
+    """
     places, values, vectors, n = model.nonzero, model.x, model.vectors, ZERO
     for i in range(vectors.shape[0]):
         value = vectors[i, j]
@@ -54,10 +60,13 @@ def read_with_zeros(model, j, values):
 
 
 @compiled
-def copy(model, source, target):
+def move_vector(model, source, target):
     """Overwrite vector `target` with vector `source`."""
     for i in range(model.vectors.shape[0]):
         model.vectors[i, target] = model.vectors[i, source]
+
+
+# products
 
 
 @compiled(fastmath=FUSED)
@@ -79,6 +88,41 @@ def products(vectors, x, row, n):
             row[j] += value * feature[j]
 
 
+@shared(Need.PRODUCTS, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
+def dot_products(model, x, row, n):
+    """row[j] = <vector j, x> for j < n, a multiple of LANES"""
+    products(model.vectors, x, row, n)
+
+
+# differences
+
+
+@shared(Need.KERNEL, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
+def distances_by_differences(model, x, distances, n):
+    """distances[j] = |vector j - x|^2 for j < n, or |vector j - x|_1 for the Laplacian kernel. Overwrites model.whole.
+
+    For examples so long that |v|^2 + |x|^2 - 2 <v, x> would cancel.
+    """
+    vectors, whole, absolute = model.vectors, model.whole, model.head.kernel == LAPLACIAN
+    write_whole(x, whole)
+    for j in range(n):
+        distances[j] = rest_of(x)
+    for i in range(vectors.shape[0]):
+        add_differences(vectors[i], whole[i], absolute, distances, n)
+
+
+@compiled(fastmath=FUSED)
+def add_differences(feature, value, absolute, distances, n):
+    """distances[j] += the difference of one feature in vector j from this value, its size or its square."""
+    if absolute:
+        for j in range(n):
+            distances[j] += abs(feature[j] - value)
+    else:
+        for j in range(n):
+            difference = feature[j] - value
+            distances[j] += difference * difference
+
+
 @compiled(always_inlined=True)
 def add_absolute_differences(model, feature, value, row, n):
     """row[j] += |v - value| - |v|, where v is the value of the feature in vector j."""
@@ -87,48 +131,21 @@ def add_absolute_differences(model, feature, value, row, n):
         row[j] += abs(numbers[j] - value) - abs(numbers[j])
 
 
-@compiled
-def differences(model, x, distances, n):
-    """distances[j] += |vector j - x|^2, or |vector j - x|_1 for the Laplacian kernel, for j < n; model.whole holds x with
-    its zeros.
+# several vectors
 
-    First the features of the vector, in the order of rows, then those that only x has: the order of sparse
-    storages, which gives the same bits.
+
+@compiled
+def side_by_side(model, members, unwritten, x, places, points):
+    """points[i, k] = the value of feature places[k] in member i, for all features of any member.
+
+    The slot `unwritten`, if any, stands for x. Returns the number of features.
     """
-    vectors, whole, absolute = model.vectors, model.whole, model.head.kernel == LAPLACIAN
-    for f in range(vectors.shape[0]):
-        x_f, feature = whole[f], vectors[f]
-        if absolute:
-            for j in range(n):
-                distances[j] += abs(feature[j] - x_f) if feature[j] != 0.0 else 0.0
-        else:
-            for j in range(n):
-                difference = feature[j] - x_f if feature[j] != 0.0 else 0.0
-                distances[j] += difference * difference
-    places, everything, k = places_of(x), all_of(x), 0
-    for i in range(everything.shape[0]):
-        unknown = is_unknown(x, i)
-        if unknown:
-            alone = size_of(everything[i], absolute)
-            for j in range(n):
-                distances[j] += alone
-        else:
-            feature, alone = vectors[places[k]], size_of(whole[places[k]], absolute)
-            for j in range(n):
-                distances[j] += alone if feature[j] == 0.0 else 0.0
-        k += stands_in_places(x, unknown)
-
-
-@compiled(always_inlined=True)
-def size_of(difference, absolute):
-    """What a difference in one feature adds to a distance."""
-    return abs(difference) if absolute else difference * difference
-
-
-@compiled
-def write_points(model, members, unwritten, x, points, sizes):
-    """points[i] = member i, zeros included; sizes[f] += |points[i, f]|. The slot `unwritten` stands for x."""
-    vectors = model.vectors
+    vectors, sizes = (
+        model.vectors,
+        f64(address_of(places), model.head.width),
+    )  # in the memory of the places
+    for f in range(sizes.shape[0]):
+        sizes[f] = 0.0
     for i in range(members.shape[0]):  # member by member, as each row is on another page
         point, member = points[i], members[i]
         if member == unwritten:
@@ -138,14 +155,6 @@ def write_points(model, members, unwritten, x, points, sizes):
                 point[f] = vectors[f, member]
         for f in range(sizes.shape[0]):
             sizes[f] += abs(point[f])
-
-
-@compiled
-def drop_absent(model, sizes, places, points):
-    """Drop the columns of points that are 0 in all rows: places[i] = the feature of column i. Returns the number of columns.
-
-    `sizes` may lie in the memory of `places`: each size is read before the place is written there.
-    """
     n = write_places(sizes, places)
     if n < model.head.width:
         for i in range(points.shape[0]):

@@ -106,7 +106,7 @@ class Chunk:
                 if self.predicted:
                     index.present(x)
                 else:
-                    index.check(x)
+                    index.reject(x)
 
     # targets
 

@@ -26,7 +26,7 @@ from ...model.estimators.checks import (
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import FeatureIndex
 from ...model.inputs.targets import Labels, Targets
-from ...model.one_writer import Turn
+from ...model.lock import ModelLock
 from .chunks import ShardRows
 
 # At most so many batch passes for one message. Models that share their indexes with few others get none.
@@ -107,15 +107,18 @@ class OurLearner:
         for name, value in self.template.__dict__.items():
             model.__dict__[name] = value
         model.forget_prepared()
-        model.turn = Turn()
+        model.lock = ModelLock()
         if getattr(model, "seed", None) is None:
             model.entropy = secrets.randbits(64)
         return model
 
     def share(self, model: Any) -> None:
         """Replace the indexes and parameters of a model by equal ones that other models hold already."""
-        if not model.features.loose:
-            model.features = self._shared(self.features, tuple(model.features), model.features)
+        features = model.features
+        if features.width == len(
+            features
+        ):  # without gaps: names in the order of places are all of it
+            model.features = self._shared(self.features, tuple(features.in_rows), features)
         if hasattr(model, "labels"):
             model.labels = self._shared(self.labels, tuple(model.labels.known), model.labels)
         for name in model.parameters():
@@ -144,7 +147,7 @@ class BatchPass:
         self.features, self.labels = model.features, getattr(model, "labels", None)
         self.learning_pass = learning_pass
         names = rows.names or []
-        self.fits: bool = self.features.knows(dict.fromkeys(names)) and not self.features.loose
+        self.fits: bool = self.features.knows(dict.fromkeys(names))
         if not self.fits:
             return
         n = len(rows)

@@ -23,11 +23,10 @@ from ...core.block.limits import KERNELS
 from ...core.compiling.needs import Need
 from ...kernels import RBF, Custom, Kernel
 from ...parameters import Mutable, check_names, instance_of, optional, whole
-from ..calls.calls import PreparedList, PreparedRow, Rows
+from ..calls.calls import PreparedList, PreparedRow, Rows, class_of_passes
 from ..calls.one_by_one import OneByOne
 from ..inputs.features import FeatureIndex, in_order
-from ..inputs.sparse_examples import by_key, is_in_order, write_order
-from ..one_writer import Turn, changes_the_model, looks_at_the_model
+from ..lock import ModelLock, changes_the_model, looks_at_the_model
 from .copying import Copied, nothing_prepared
 from .summary import Described
 
@@ -81,7 +80,7 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         self.features = self.index_of(())
         self.block: Any = None
         self.__dict__.update(nothing_prepared())
-        self.turn = Turn()
+        self.lock = ModelLock()
         self.target_name: str | None = None
 
     # parameters
@@ -119,12 +118,9 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
     @changes_the_model
     def mutate(self, new_attrs: dict[str, Any]) -> None:
         """Change parameters while the model lives: all of these, or none if one is refused or memory does not suffice."""
-        before = dict(self.__dict__)
-        try:
-            super().mutate(new_attrs)
-        except BaseException:
-            self._replace_attributes(**before)
-            raise
+        twin = self.twin()
+        super(StreamModel, twin).mutate(new_attrs)  # which calls `change` for each
+        self.adopt(twin)
 
     @changes_the_model
     def change(self, name: str, value: Any) -> None:
@@ -225,74 +221,55 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         self.forget_prepared()
 
     def forget_prepared(self) -> None:
-        """Drop the fast path and the prepared calls, which refer to the old block."""
+        """Drop the prepared calls, which refer to the old block."""
         self._replace_attributes(**nothing_prepared())
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
-        """Assign places to new features, in one step. `beside`: names that must keep their places."""
+        """Give places to new features. `beside`: names that must keep their places."""
         if self.block is None:
             twin = self.twin()
-            twin.begin_with(by_key(names) if self.takes_lists else in_order(names))
+            twin.begin_with(in_order(names))
             self.adopt(twin)
-        else:
-            self._add_to_others(names, beside)
-        self.forget_prepared()
+            return
+        self.make_room(len(names), beside)
+        self.before_new_names(names)
+        self.features.add(names)
+        self.forget_rows()
+
+    def take_back(self, names: Collection[Any]) -> None:
+        """Hook: forget names that were added for an example that could not be learned."""
+
+    def forget_rows(self) -> None:
+        """Drop the prepared rows, which refer to the old places of names."""
+        self.__dict__["free_rows"] = []
 
     def begin_with(self, names: list[Any]) -> None:
         """Create the block for the first features."""
         self.features.rename(names)
-        self.create_block(len(names))
-        self.write_keys(self.features.places)
+        self.create_block(max(len(names), 1))
 
-    def _add_to_others(self, names: Collection[Any], beside: Collection[Any]) -> None:
-        """Add new features behind the known ones."""
-        features = self.features.and_more(names)
-        n = len(features)
-        if n > blocks.views(self.block).head.width:
-            twin = self.sharing_twin()
-            twin.resize_block(width=n + int(SPARE_FEATURES_SHARE * n))
-            twin.know(names, features)
-            self.adopt(twin)
-        elif not features.plain:
-            # comparing such names may raise: change a copy, so that the model can return to the old block
-            twin = self.twin()
-            twin.know(names, features)
-            self.adopt(twin)
-        else:
-            self.know(names, features)
+    def make_room(self, new: int, beside: Collection[Any]) -> None:
+        """Make the table wide enough for so many new names."""
+        wanted = self.features.width + max(new - len(self.features.vacant), 0)
+        if wanted > blocks.width_in(self.block):
+            self.resize_block(width=wanted + int(SPARE_FEATURES_SHARE * wanted))
 
-    def know(self, names: Collection[Any], features: FeatureIndex) -> None:
-        """Replace the index of features by one with new names, for which the block has room."""
-        self.write_keys({name: features.places[name] for name in names}, len(features))
-        self._replace_attributes(features=features, **nothing_prepared())
+    def before_new_names(self, names: Collection[Any]) -> None:
+        """Hook: write into the tables what new features need, before they get their places."""
 
-    def write_keys(self, places: Mapping[Any, int], n: int | None = None) -> None:
-        """Write the sort keys of features into the block, and whether the places are in the order of the keys.
-
-        n: the number of features, if the index does not contain all of them yet.
-        """
-        model = blocks.views(self.block)
-        keys, ties = model.keys, model.ties
-        write_order(keys, ties, places.values(), places)
-        n = len(self.features) if n is None else n
-        model.head.shuffled = self.features.loose or not is_in_order(keys[:n], ties[:n])
+    @property
+    def _passes(self) -> Any:
+        """The compiled passes that learn and score, `learn` and `score` of a class."""
+        return class_of_passes(self.pass_holder.learning_pass, self.scoring_pass)
 
     def _new_row(self) -> PreparedRow:
         """A prepared call for one example with all known features."""
-        while True:
-            block = self.block
-            row = PreparedRow(self.pass_holder, block, len(self.features), self.n_outputs)
-            if block is self.block:  # else another thread has replaced block, features and outputs
-                return row
+        return PreparedRow(self._passes, self.block, self.features.width, self.n_outputs)
 
-    def _new_list(self, x: dict[Any, Any]) -> PreparedList:
-        """A prepared call for one example with some of the features, with room for x."""
-        room = max(SHORT_LIST_FEATURES, 2 * len(x))
-        while True:
-            block = self.block
-            prepared = PreparedList(self.pass_holder, block, room, self.n_outputs)
-            if block is self.block:
-                return prepared
+    def _new_list(self, entries: int) -> PreparedList:
+        """A prepared call for one example with some of the features."""
+        room = max(SHORT_LIST_FEATURES, 2 * entries)
+        return PreparedList(self._passes, self.block, room, self.n_outputs)
 
     @property
     def n_outputs(self) -> int:

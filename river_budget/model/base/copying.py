@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from ...core.block import blocks
-from ..calls.fast_path import FastPath
-from ..inputs.batches import UNCACHED_BYTES, Batch, NotFinite
 from ..inputs.features import FeatureIndex
-from ..one_writer import Turn, looks_at_the_model
-
-Result = TypeVar("Result")
-TIMES_THE_MODEL = 4  # a batch so many times as large as the model is not checked in advance
+from ..lock import ModelLock, looks_at_the_model
 
 
 def nothing_prepared() -> dict[str, Any]:
     """The attributes of a model that hold calls for its present block, as they begin."""
-    return {"fast_path": FastPath(), "free_rows": [], "free_lists": []}
+    return {"free_rows": [], "free_lists": []}
 
 
 class Copied:
@@ -42,7 +37,7 @@ class Copied:
         return super(Copied, source).clone(new_params, include_attributes)  # type: ignore[misc]
 
     def _state(self) -> dict[str, Any]:
-        return self.__dict__ | nothing_prepared() | {"turn": Turn()}
+        return self.__dict__ | nothing_prepared() | {"lock": ModelLock()}
 
     def snapshot(self) -> Any:
         """A copy of the model as it is between two examples, for functions that read it for a long time."""
@@ -51,7 +46,7 @@ class Copied:
         return snapshot
 
     def twin(self) -> Any:
-        """A copy for a method with exclusive access: it changes the copy, which the model then adopts in one step."""
+        """A copy for a method that has the lock: it changes the copy, which the model then adopts in one step."""
         twin = object.__new__(type(self))
         twin.__setstate__(self._state())  # copies the block
         return twin
@@ -65,33 +60,11 @@ class Copied:
     def adopt(self, twin: Any) -> None:
         """Replace the state of this model by that of its changed copy."""
         self._replace_attributes(
-            **{name: value for name, value in vars(twin).items() if name != "turn"}
+            **{name: value for name, value in vars(twin).items() if name != "lock"}
         )
-
-    def all_or_nothing(self, batch: Batch, learn: Callable[[], Result]) -> Result:
-        """Call `learn`, and undo it if the batch has a number that is not finite.
-
-        Usually the batch has been checked. To read a batch that is much larger than the model once more takes
-        up to a sixth of the time: then this method copies the model, and the pass does the check. So it does
-        if a number may be finite while its product with a scale is not.
-        """
-        kept = 0 if self.block is None else self.block.nbytes
-        large = not batch.checked and batch.given.nbytes >= max(
-            UNCACHED_BYTES, TIMES_THE_MODEL * kept
-        )
-        if not (large or self.features.scaled):
-            batch.check()
-            return learn()
-        before = self.twin()
-        try:
-            return learn()
-        except (NotFinite, ValueError):
-            self.adopt(before)
-            batch.check()
-            raise
 
     def _replace_attributes(self, **changed: Any) -> None:
-        """Set attributes in one step, as other threads may predict and Ctrl-C may interrupt at any time.
+        """Set attributes in one step, as Ctrl-C may interrupt at any time.
 
         Updating a dict from a dict is one step if it frees no object, whose finalizer could run other code.
         """

@@ -8,8 +8,7 @@ import numpy as np
 
 from ...core.block import blocks
 from ..calls.calls import Call
-from ..inputs.sparse_examples import vectors_of
-from ..one_writer import looks_at_the_model
+from ..lock import looks_at_the_model
 
 SHOWN_ITEMS = 5  # a summary lists at most so many classes and features
 SCORED_ROWS = 5000  # rows scored to find the best features: a summary takes milliseconds
@@ -123,9 +122,8 @@ def _effects(model: Any) -> dict[Any, float]:
     n = min(model.n_support_vectors, SCORED_ROWS // max(len(names), 1))
     if n < 2:
         return {}
-    width = blocks.width_in(model.block) if model.features.loose else len(names)
-    vectors = vectors_of(model.block)
-    rows = vectors.copies_of(np.linspace(0, len(vectors) - 1, n).astype(int)).table(width)
+    kept = np.linspace(0, model.n_support_vectors - 1, n).astype(int)
+    rows = np.ascontiguousarray(model.vector_rows()[kept])
 
     def scores(points: Any) -> Any:
         found = np.empty((len(points), model.n_outputs))

@@ -1,4 +1,4 @@
-"""Learn and score batches: cut them into calls of a pass, and prepare the model between the calls."""
+"""Learn and score batches: cut them into parts and calls of a pass, and prepare the model between the calls."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.compiling.needs import Need
-from ..inputs.batches import Batch, refuse_if_not_finite
+from ..inputs.batches import Batch
 from ..inputs.features import FeatureIndex
+from ..lock import ModelLock
 from ..stream_warnings import issue_warnings
 from .calls import EXAMPLES_PER_CALL, Call, Rows, idle_workspace
 
+FEW_SCORED = 64  # so many examples are scored while other threads wait; more by a copy of the block
+
 
 class ManyAtOnce:
-    """Mixin of StreamModel: how it learns and scores a batch, whose targets have been checked."""
+    """Mixin of StreamModel: how it learns and scores a batch, whose targets and numbers have been checked."""
 
     block: Any
     features: FeatureIndex
+    lock: ModelLock
+    forget_rows: Callable[[], None]
     takes_lists: bool
     needs: ClassVar[Need]
     scoring_pass: ClassVar[Any]
@@ -43,12 +48,11 @@ class ManyAtOnce:
             ready = False
             done += call.run(self.pass_holder.learning_pass)
             if done < stop and not (issue_warnings(self) or self.add_slots()):
-                refuse_if_not_finite(rows, done)
                 self.prepare()
         workspace.give_back()
 
     def add_slots(self) -> bool:
-        """Hook: make room for a sparse example if a pass stopped for lack of it; returns whether it did."""
+        """Hook: make room for words if a pass stopped for lack of it; returns whether it did."""
         return False
 
     def prepare(self) -> None:
@@ -56,42 +60,60 @@ class ManyAtOnce:
         raise NotImplementedError
 
     def _score_batch(self, batch: Batch) -> Rows:
-        """The scores of a batch, with one state of the model even if another thread changes it."""
+        """The scores of a batch, with one state of the model."""
         return self._score_columns(batch, None)
 
     def _score_columns(self, batch: Batch, n_scores: int | None) -> Rows:
-        """The same with so many scores of an example; None: one for each output."""
-        while True:
+        """The same with so many scores of an example; None: one for each output.
+
+        Many examples are scored by a copy of the block, so that threads that predict do not wait for each other.
+        """
+        with self.lock.queue():
+            self.lock.enter()
             features, block = self.features, self.block
-            if batch.lists is None and features.in_place(batch.names):
-                rows = batch.scaled_values(features)
-            else:
-                rows = batch.examples(features) if self.takes_lists else batch.rows(features)
             n_outputs = self.n_outputs if n_scores is None else n_scores
-            if block is self.block:  # else another thread has replaced features, block and outputs
-                scores, done = self._scores_by(block, rows, n_outputs)
-                if done == len(rows) or batch.checked:
-                    return scores
-                batch.check()
+            rows = self._known_rows(batch, features)
+            if len(batch) <= FEW_SCORED or block is None:
+                return self._scores_by(block, rows, n_outputs)
+            block = block.copy()
+        return self._scores_by(block, rows, n_outputs)
+
+    def _known_rows(self, batch: Batch, features: FeatureIndex) -> Any:
+        """The batch as rows, or lists, of known features."""
+        if batch.lists is None and features.in_place(batch.names):
+            return batch.scaled_values(features)
+        if self.takes_lists:
+            return batch.examples(features)
+        return batch.rows(features)
 
     def _score_rows(self, rows: Any) -> Rows:
         """The scores of rows that were made for the present state of the model."""
-        return self._scores_by(self.block, rows, self.n_outputs)[0]
+        return self._scores_by(self.block, rows, self.n_outputs)
 
-    def _scores_by(self, block: Any, rows: Any, n_outputs: int) -> tuple[Rows, int]:
-        """(scores, their number), fewer than rows if the pass stopped at a row that is not finite."""
-        scores = np.zeros((len(rows), n_outputs))
+    def _scores_by(self, block: Any, rows: Any, n_outputs: int) -> Rows:
+        scores: Rows = np.zeros((len(rows), n_outputs))
         if block is None:
-            return scores, len(rows)
+            return scores
         workspace = idle_workspace()
-        done = Call(block, rows, scores=scores, workspace=workspace).run(self.scoring_pass)
+        Call(block, rows, scores=scores, workspace=workspace).run(self.scoring_pass)
         workspace.give_back()
-        return scores, done
+        return scores
 
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
-        """(first, last, rows) of the parts of a batch to be learned. Adds its features to the known ones."""
-        for first, last in batch.parts(self.most_entries):
+        """(first, last, rows) of the parts of a batch to be learned. Adds their features to the known ones."""
+        for first, last in self.turns(batch):
             yield first, last, self.rows_of(batch.part(first, last))
+
+    def turns(self, batch: Batch) -> Iterator[tuple[int, int]]:
+        """(first, last) of the parts of a batch, each one change: the lock is given back when the next is asked for.
+
+        Between two parts other threads get their turn, if they wait.
+        """
+        for first, last in batch.parts(self.most_entries):
+            if first:
+                self.lock.let_others()
+            with self.lock.for_a_change():
+                yield first, last
 
     def run_parts(self, batch: Batch, targets: Any, weights: Any, scores: Rows) -> None:
         """Run the learning pass over a batch, in parts. Overwrites `scores`."""
@@ -101,14 +123,11 @@ class ManyAtOnce:
 
     def rows_of(self, batch: Batch) -> Any:
         """The rows, or lists, of a batch to be learned. Adds its features to the known ones."""
-        if batch.lists is None and self.block is not None and self.features.in_place(batch.names):
-            return batch.scaled_values(self.features)
         if self.block is None:
             self.first_columns = len(batch.names)
             self.add_features(batch.names_in_use())
-        elif batch.adds_names(self.features.places):
-            used = batch.names_in_use()
-            new = [name for name in used if name not in self.features.places]
+        elif not (batch.lists is None and self.features.in_place(batch.names)):
+            new = self.features.unknown(batch.names_in_use())
             if new:
-                self.add_features(new, used)
-        return batch.examples(self.features) if self.takes_lists else batch.rows(self.features)
+                self.add_features(new, batch.names_in_use())
+        return self._known_rows(batch, self.features)

@@ -20,7 +20,7 @@ from ...core.compiling import by_address
 from ...core.compiling.needs import Need
 from ...core.examples import call as words
 from ...core.expansion.custom_kernels import address_for
-from ..inputs.sparse_examples import Lists, key_and_tie
+from ..inputs.lists import Lists
 
 Block = NDArray[np.uint8]  # the memory of a model, see core/block/layout.py
 Rows = NDArray[np.float64]  # two-dimensional: examples, scores, support vectors, coefficients
@@ -57,16 +57,6 @@ def address_of(array: Any) -> int:
         return address
 
 
-def lasting_address_of(array: Any) -> int:
-    """The address of an array that lives as long as a model.
-
-    `address_of` would add 70 bytes and more to the array, as numpy keeps the description of an exported
-    buffer.
-    """
-    address: int = array.ctypes.data
-    return address
-
-
 class Desk:
     """Memory in which passes gather the present features of examples (core/examples/present_features.py)."""
 
@@ -75,14 +65,14 @@ class Desk:
     def __init__(self, longest: int, n: int):
         self.longest, self.n_examples = longest, min(n, EXAMPLES_PER_CALL)
         room = min(n * words.LISTED * longest, max(words.LISTED * longest, DESK_NUMBERS))
-        self.space = _integers(words.PARTS * self.n_examples + room + 2 * longest)
+        self.space = _integers(words.PARTS * self.n_examples + room + longest)
         self.space[-longest:] = np.arange(longest)
         first = address_of(self.space)
         desk = first + 8 * words.PARTS * self.n_examples
         end = desk + 8 * room
         self.addresses = (
             *(first, self.n_examples, desk, end),
-            *(NOT_GATHERED, end + 8 * longest, end, longest),
+            *(NOT_GATHERED, end, longest),
         )
 
 
@@ -175,11 +165,11 @@ class Call:
         if type(rows) is Lists:
             if not by_address.ready & LISTED_EXAMPLES:
                 by_address.make_ready(LISTED_EXAMPLES)
-            parts = (rows.starts, rows.places, rows.keys, rows.ties)
-            lists = tuple(map(address_of, parts))
+            keys = 0 if rows.keys is None else address_of(rows.keys)
+            lists = address_of(rows.starts), address_of(rows.places), keys
             first, width, longest = address_of(rows.values), 0, rows.longest
         else:
-            lists, first, width = (0, 0, 0, 0), address_of(rows), rows.shape[1]
+            lists, first, width = (0, 0, 0), address_of(rows), rows.shape[1]
             longest = width
         self.desk = workspace.desk_for(longest + 1, n)
         self.firsts = (
@@ -235,22 +225,31 @@ def _array_and_view(*shape: int) -> tuple[Any, Any]:
     return array, memoryview(array.reshape(-1))
 
 
+@functools.cache
+def class_of_passes(learn: Any, score: Any) -> Any:
+    """A class that holds these passes: what a class refers to is not counted as the memory of a model."""
+    return type("Passes", (), {"learn": staticmethod(learn), "score": staticmethod(score)})
+
+
 class PreparedRow(Call):
     """A call for one example with all known features, made once and reused.
 
     Single numbers are read and written through memoryviews, which is twice as fast as through arrays.
     """
 
-    __slots__ = ("parts", "pass_holder", "scores", "target", "values", "weight")
+    __slots__ = ("memory", "n_features", "passes", "scores")
 
-    def __init__(self, pass_holder: Any, block: Any, n_features: int, n_outputs: int):
-        self.pass_holder = pass_holder
-        rows, self.values = _array_and_view(1, n_features)
-        targets, self.target = _array_and_view(1)
-        weights, self.weight = _array_and_view(1)
+    def __init__(self, passes: Any, block: Any, n_features: int, n_outputs: int):
+        self.passes, self.n_features = passes, n_features
+        # the values of the example, its target, its weight
+        numbers, self.memory = _array_and_view(n_features + 2)
+        rows, targets, weights = (
+            numbers[:n_features].reshape(1, -1),
+            numbers[n_features : n_features + 1],
+            numbers[n_features + 1 :],
+        )
         scores, self.scores = _array_and_view(1, n_outputs)
         super().__init__(block, rows, targets, weights, scores)
-        self.parts = (self.addresses, self.values, self.scores, self.target, self.weight)
 
 
 @functools.lru_cache(4096)
@@ -262,31 +261,13 @@ def _packers(n: int) -> tuple[Any, Any]:
 class PreparedList(Call):
     """A call for one example with only some of the features; it takes time in proportion to these."""
 
-    __slots__ = (
-        "arrived",
-        "keyed",
-        "keys",
-        "known_order",
-        "pass_holder",
-        "places",
-        "room",
-        "scores",
-        "target",
-        "ties",
-        "values",
-        "weight",
-    )
+    __slots__ = ("keys", "passes", "places", "room", "scores", "target", "values", "weight")
 
-    def __init__(self, pass_holder: Any, block: Any, room: int, n_outputs: int):
-        self.pass_holder, self.room = pass_holder, room
-        model = blocks.views(block)
-        # the sort keys and ties of known features, in the block
-        self.known_order: Any = memoryview(model.keys), memoryview(model.ties)
-        self.arrived: Any = memoryview(blocks.field_of(block, "arrived"))  # type: ignore[arg-type]
+    def __init__(self, passes: Any, block: Any, room: int, n_outputs: int, keyed: bool = False):
+        self.passes, self.room = passes, room
         values, self.values = _array_and_view(room)
-        keys, self.keys = _array_and_view(room)
-        ties: Any = _integers(room)
-        self.ties = memoryview(ties)
+        keys: Any = _integers(room)
+        self.keys = memoryview(keys)
         whole: Any = _integers(room + 2)
         whole[:] = 0
         whole[1] = room
@@ -295,23 +276,10 @@ class PreparedList(Call):
         targets, self.target = _array_and_view(1)
         weights, self.weight = _array_and_view(1)
         scores, self.scores = _array_and_view(1, n_outputs)
-        super().__init__(block, Lists(starts, places, values, keys, ties), targets, weights, scores)
-        self.keyed = False
-        self.addresses[words.KEYS] = self.addresses[words.TIES] = 0
+        lists = Lists(starts, places, values, keys if keyed else None)
+        super().__init__(block, lists, targets, weights, scores)
 
-    def use_keys(self, ties: bool = True) -> None:
-        """From now on pass the sort keys of unknown features, and if `ties` their ties."""
-        self.keyed = True
-        self.addresses[words.KEYS] = address_of(self.arrays[2].keys)
-        self.addresses[words.TIES] = address_of(self.arrays[2].ties) if ties else 0
-
-    def write_order(self, x: dict[Any, Any], places: list[int]) -> None:
-        """Write the sort keys and ties of the features of x that have no place."""
-        for i, (name, place) in enumerate(zip(x, places, strict=True)):
-            if place < 0:
-                self.keys[i], self.ties[i] = key_and_tie(name)
-
-    def fill(self, places: list[int], values: Iterable[Any]) -> None:
+    def fill(self, places: list[int], values: Iterable[Any], keys: Any = None) -> None:
         """Write an example into the call.
 
         Raises struct.error, TypeError or OverflowError for a value that is no number.
@@ -320,3 +288,5 @@ class PreparedList(Call):
         pack_places, pack_numbers = _packers(n)
         pack_places(self.places, 0, 0, n, *places)
         pack_numbers(self.values, 0, *values)
+        if keys is not None:
+            struct.pack_into(f"{n}q", self.keys, 0, *keys)

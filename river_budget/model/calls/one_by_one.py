@@ -1,208 +1,145 @@
-"""Learn and score one example: convert a dict to a row, or to a list of present features, and call a pass."""
+"""Learn and score one example: write a dict to a row, or to a list of present features, and call a pass.
+
+All that can fail or run a user's code (looking names up, converting values) happens first, before the lock and before the
+model is touched. The row or list that an example is written to is taken from a pool: a nested prediction has its own.
+"""
 
 from __future__ import annotations
 
-import itertools
-import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ...core.block.layout import UNLIMITED
-from ..inputs.features import CHANGED_WHILE_READ, FeatureIndex
-from ..one_writer import Turn
+from ..lock import ModelLock
 from .batch_passes import ManyAtOnce
 from .calls import PreparedList, PreparedRow
-from .fast_path import FastPath, c_functions, no_fast_path
 
-NO_PLACES = itertools.repeat(-1)  # the places of unknown names
+AGAIN: Any = object()
 
 
 class OneByOne(ManyAtOnce):
     """Mixin of StreamModel: how it learns and scores one example, whose target has been checked."""
 
+    # a new list whenever block, names or labels change; empty while a batch is learned
     free_rows: list[PreparedRow]
-    free_lists: list[PreparedList]
-    turn: Turn
-    fast_path: FastPath
+    free_lists: list[PreparedList]  # a new list whenever the block changes
+    lock: ModelLock
     draws_features: ClassVar[bool]
-    _replace_attributes: Callable[..., None]
+    take_back: Callable[[Any], None]
     _new_row: Callable[[], PreparedRow]
-    _new_list: Callable[[dict[Any, Any]], PreparedList]
+    _new_list: Callable[[int], PreparedList]
 
-    def _learn_fast(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> Any:
-        """Learn an example by the fast path; returns the scores before learning, or None if Python has to convert it.
+    def _learn_row(
+        self, x: dict[Any, Any], target: float, w: float, labels: Any = None, wanted: bool = False
+    ) -> Any:
+        """Learn one example, whose target has been checked and coded with these labels.
 
-        None means that the model is unchanged. The target has been checked and coded with these labels. The
-        lines that take the turn are those of _learn_row: between test and assignment there must be no call
-        (model/one_writer.py).
+        Returns the scores before it was learned, if they are wanted; AGAIN, with nothing learned, if another thread has
+        added a label.
         """
-        turn = self.turn
-        while turn.wanted or turn.taken:
-            turn.wait()
-        turn.taken = True
-        try:
+        lock, free = self.lock, self.free_rows
+        if free:
+            try:
+                row = free.pop()
+            except IndexError:  # another thread has taken it
+                return self._learn_row(x, target, w, labels, wanted)
+            if self.features.pack(x, row.memory, target, w):
+                lock.waiting.append(None)  # `queue` and `enter`, without calls
+                with lock.held:
+                    del lock.waiting[:1]
+                    # free_rows is another list if another thread has changed names, labels or block
+                    if (
+                        free is self.free_rows
+                        and (labels is None or labels is self.labels)  # type: ignore[attr-defined]
+                        and not lock.changing
+                    ):
+                        lock.changing = True
+                        try:
+                            learned = row.passes.learn(row.addresses)
+                        finally:
+                            lock.changing = False
+                        if learned:
+                            free.append(row)
+                            return row.scores.tolist() if wanted else None
+            else:
+                free.append(row)
+        return self._learn_the_long_way(x, target, w, labels, wanted)
+
+    def _learn_the_long_way(
+        self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
+    ) -> Any:
+        """The same for any example: one that brings new names, or lacks some, or at which the pass stops."""
+        lock, x = self.lock, self.features.taken(x)
+        with lock.queue():
+            lock.enter()
+            lock.refuse_nested()
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
-                turn.refuse()  # another thread has added a label since the target was coded
-            return self.fast_path.learn(x, target, w, True)
-        finally:
-            turn.taken = False
+                return AGAIN
+            try:
+                lock.changing = True
+                return self._learn_taken(x, target, w, wanted)
+            finally:
+                lock.changing = False
 
-    def _learn_row(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> None:
-        """Learn one example, whose target has been checked and coded with these labels."""
-        turn = self.turn
-        while turn.wanted or turn.taken:
-            turn.wait()
-        turn.taken = True
-        try:
-            if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
-                turn.refuse()  # another thread has added a label since the target was coded
-            if self.fast_path.learn(x, target, w) is not None:
-                return
-            turn.thread = threading.get_ident()
-            self._learn_the_long_way(x, target, w)
-        finally:
-            turn.thread = 0
-            turn.taken = False
+    def _learn_stopped(self, prepared: Any, wanted: bool) -> Any:
+        """Learn an example at which the pass has stopped, as the model must be prepared first or a warning is due."""
+        scores = prepared.arrays[-1]
+        self.run_pass(*prepared.arrays[2:])
+        return scores[0].tolist() if wanted else None
 
-    def _learn_the_long_way(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn one example, converted by Python. The caller has exclusive access."""
-        features = self.features
-        if self.block is not None and not features.loose:
-            prepared = self._row()
-            if features.pack(x, prepared.values):
-                self._learn_packed(prepared, x, target, w)
-                return
-            self.free_rows.append(prepared)
-        x = features.taken(x)
-        self._learn_or_restore(lambda: self._learn_taken(x, target, w))
+    def _learn_taken(self, x: dict[Any, Any], target: float, w: float, wanted: bool = False) -> Any:
+        """Learn a checked copy of an example (`FeatureIndex.taken`). Adds its features to the known ones."""
+        if self.block is None:
+            self.add_features(list(x))
+        elif new := self.features.unknown(x):
+            try:
+                self.add_features(new, x)
+                return self._learn_known(x, target, w, wanted)
+            except BaseException:
+                self.take_back(new)
+                raise
+        return self._learn_known(x, target, w, wanted)
 
-    def _learn_or_restore(self, learn: Callable[[], None]) -> None:
-        """Call `learn`; if it raises before the pass begins, restore the model as it was.
+    def _learn_known(self, x: dict[Any, Any], target: float, w: float, wanted: bool) -> Any:
+        """Learn a checked copy of an example whose names are all known.
 
-        A comparison of a user-defined name may raise, also after other names were added. With such names the
-        block is never changed in place (base.py), so restoring the attributes is enough.
+        Behind the pass nothing asks for memory: else an example could be learned, and the call fail.
         """
-        turn, own = self.turn, self.__dict__
-        before, outer, turn.begun = own.copy(), turn.learning, False
-        turn.learning = True
-        try:
-            learn()
-        except Exception:
-            same_block = own["block"] is before["block"]
-            if not turn.begun and (not same_block or own["features"] is before["features"]):
-                self._replace_attributes(**before)
-            raise
-        finally:
-            turn.learning = outer
+        prepared: Any
+        if not self.takes_lists or 0 < len(x) == len(self.features) == self.features.width:
+            free: list[Any] = self.free_rows
+            prepared = self._free_row(free)
+            self.features.write(x, prepared, target, w)
+        else:
+            free, prepared = self.free_lists, self._list_for(len(x))
+            prepared.fill(*self.features.split(x))
+            prepared.target[0] = target
+            prepared.weight[0] = w
+        if not prepared.passes.learn(prepared.addresses):
+            return self._learn_stopped(prepared, wanted)
+        try:  # noqa: SIM105 # contextlib would ask for memory
+            free.append(prepared)
+        except MemoryError:
+            pass
+        return prepared.scores.tolist() if wanted else None
 
-    def _row(self) -> PreparedRow:
+    def _free_row(self, free: list[PreparedRow]) -> PreparedRow:
         """A prepared call for a whole row."""
-        try:  # pop is atomic: no two threads get the same row
-            return self.free_rows.pop()
+        try:
+            return free.pop()
         except IndexError:
             return self._new_row()
 
-    def _learn_taken(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn a checked copy of an example (`FeatureIndex.taken`)."""
-        if self.block is None:
-            self.add_features(list(x))
-        if self.features.loose:
-            self._learn_list(x, target, w)
-            return
-        prepared = self._row()
-        if not self.features.pack(x, prepared.values):
-            if self.takes_lists:
-                self.free_rows.append(prepared)
-                self._learn_list(x, target, w)
-                return
-            if not self.features.pack_some(x, prepared.values):
-                self.add_features(self.features.unknown(x))
-                prepared = self._new_row()
-                if not self.features.pack_some(x, prepared.values):
-                    raise RuntimeError(CHANGED_WHILE_READ)
-        self._learn_packed(prepared, x, target, w)
-
-    def _learn_packed(
-        self, prepared: PreparedRow, x: dict[Any, Any], target: float, w: float
-    ) -> None:
-        """Learn an example that has been written into a prepared row."""
-        prepared.target[0] = target
-        prepared.weight[0] = w
-        features, self.turn.begun = self.features, True
-        if prepared.pass_holder.learning_pass(prepared.addresses):
-            self._free_or_use(prepared, features, self.free_rows)
-        else:
-            features.reject(x)
-            self.run_pass(*prepared.arrays[2:])
-
-    def _free_or_use(
-        self, prepared: PreparedRow | PreparedList, features: FeatureIndex, free: list[Any]
-    ) -> None:
-        """Keep a used prepared call: for the fast path, else in the list of free calls."""
-        fast_path, block = self.fast_path, prepared.arrays[0]
-        if not (features.plain and c_functions()):
-            free.append(prepared)  # compiled code cannot read these names: no fast path
-            return
-        if fast_path.score is no_fast_path and not features.scaled:
-            made = FastPath.of(block, features, self.draws_features, *self._review_schedule())
-            if made.score is not no_fast_path:
-                made.set_passes(self.scoring_pass, prepared.pass_holder.learning_pass)
-                made.set_call(prepared)
-                own = self.__dict__
-                # no other thread runs between this comparison and the assignment (model/one_writer.py)
-                if (
-                    own["block"] is block
-                    and own["features"] is features
-                    and own["fast_path"] is fast_path
-                ):
-                    own["fast_path"] = made
-                    return
-        elif fast_path.block is block and fast_path.features is features:
-            found = fast_path.set_passes(self.scoring_pass, prepared.pass_holder.learning_pass)
-            if fast_path.set_call(prepared) or found:
-                return
-        free.append(prepared)
-
-    def _review_schedule(self) -> tuple[int, int]:
-        """(sparsity threshold, arrival count) from which the fast path refuses sparse examples.
-
-        Python, which learns them instead, then reconsiders how the model stores its vectors.
-        """
-        return 0, UNLIMITED
-
-    def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn an example that has unknown features, or lacks some of the known ones."""
-        found = list(map(self.features.places.get, x))
-        if None in found:
-            self.add_features([name for name, i in zip(x, found, strict=True) if i is None], x)
-            found = list(map(self.features.places.get, x))
-            if None in found:
-                raise RuntimeError(CHANGED_WHILE_READ)
-        self._learn_prepared(self._list_for(x), found, x, target, w)
-
-    def _learn_prepared(
-        self, prepared: PreparedList, places: list[Any], x: dict[Any, Any], target: float, w: float
-    ) -> None:
-        """Learn an example whose features have these places, with a prepared call."""
-        prepared.fill(places, self.features.values_of(x))
-        prepared.target[0] = target
-        prepared.weight[0] = w
-        self.turn.begun = True
-        if prepared.pass_holder.learning_pass(prepared.addresses):
-            self._free_or_use(prepared, self.features, self.free_lists)
-            self.fast_path.update_places()  # a predicting thread may have made it before names got places
-        else:
-            self.run_pass(*prepared.arrays[2:])
-
-    def _list_for(self, x: dict[Any, Any]) -> PreparedList:
-        """A prepared call with room for this example."""
+    def _list_for(self, entries: int) -> PreparedList:
+        """A prepared call with room for so many features."""
         try:
             prepared = self.free_lists.pop()
-            if len(x) <= prepared.room:
+            if entries <= prepared.room:
                 return prepared
         except IndexError:
             pass
-        return self._new_list(x)
+        return self._new_list(entries)
+
+    # scoring
 
     def _score_row(self, x: dict[Any, Any]) -> Any:
         """f(x), a list with one number per output. Missing values in x count as absent features.
@@ -210,72 +147,69 @@ class OneByOne(ManyAtOnce):
         River's scalers return NaN for features that they have not learned, and in progressive validation the
         prediction comes first.
         """
-        found = self.fast_path.score(x)
-        return self._score_the_long_way(x) if found is None else found
-
-    def _score_the_long_way(self, x: dict[Any, Any]) -> Any:
-        """f(x), converted by Python; leaves out missing values if a value is no finite number."""
+        lock, free = self.lock, self.free_rows
+        if free:
+            try:
+                row = free.pop()
+                if self.features.pack(x, row.memory, 0.0, 1.0):
+                    lock.waiting.append(None)
+                    with lock.held:
+                        del lock.waiting[:1]
+                        if free is self.free_rows and row.passes.score(row.addresses):
+                            free.append(row)
+                            return row.scores.tolist()
+            except (IndexError, ValueError):
+                pass
         try:
-            return self._score_numbers(x)
+            return self._score_numbers(self.features.taken(x))
         except ValueError:
-            return self._score_numbers(self.features.present(x))
+            return self._score_numbers(self.features.taken(self.features.present(x)))
 
     def _score_numbers(self, x: dict[Any, Any]) -> Any:
-        """f(x) of an example whose values must all be finite numbers."""
-        if self.block is None:
-            self.features.reject(x)
-            return [0.0] * self.n_outputs
+        """f(x) of an example from `taken`."""
         while True:
-            features, free = self.features, self.free_rows  # replaced whenever the block is
-            if features.loose:
-                return self._score_list(x)
-            try:
-                prepared = free.pop()
-            except IndexError:
-                prepared = self._new_row()
-            if not features.pack(x, prepared.values):
-                if self.takes_lists:
-                    free.append(prepared)
-                    return self._score_list(x)
-                x = features.taken(x)
-                known = {name: x[name] for name in x if name in features.places}
-                if not features.pack_some(known, prepared.values):
-                    continue
-            if features is self.features:  # else another thread has added features
-                break
-        if not self.scoring_pass(prepared.addresses):
-            self.features.reject(x)
-        scores = prepared.scores.tolist()  # read before another thread takes the row
-        self._free_or_use(prepared, features, free)
-        return scores
-
-    def _score_list(self, x: dict[Any, Any]) -> Any:
-        """f(x) of an example that has unknown features, or lacks some of the known ones."""
-        x = self.features.taken(x)
-        while True:
-            features, free = self.features, self.free_lists
-            before = features.taken_back
-            found = list(map(features.places.get, x, NO_PLACES))
-            if self.draws_features and -1 in found:
+            features, block = self.features, self.block
+            if block is None:
+                return [0.0] * self.n_outputs
+            version = features.version
+            if self.draws_features and not features.knows(x):
                 return self._score_with_unknown(x)
-            prepared = self._list_for(x)  # whose block has room for all places found before
-            if features is not self.features:
-                continue  # another thread has given places to features
-            prepared.fill(found, features.values_of(x))
-            if prepared.keyed and -1 in found:
-                prepared.write_order(x, found)
-            if not self.scoring_pass(prepared.addresses):
-                features.reject(x)
-                if -1 in found and not prepared.keyed:
-                    prepared.use_keys()
-                    prepared.write_order(x, found)
-                    self.scoring_pass(prepared.addresses)
-            scores = prepared.scores.tolist()
-            self._free_or_use(prepared, features, free)
-            if features.taken_back == before or found == list(
-                map(features.places.get, x, NO_PLACES)
-            ):
-                return scores  # else other names may have got these places
+            known, found = x, None  # a whole row
+            if not self.takes_lists:
+                known = {name: x[name] for name in x if name in features.places}
+            elif not (0 < len(x) == len(features) == features.width and features.knows(x)):
+                found = features.split(x)
+            with self.lock.queue():
+                self.lock.enter()
+                if (
+                    features is not self.features
+                    or features.version != version
+                    or block is not self.block
+                ):
+                    continue  # another thread has changed the names meanwhile
+                scores = self._scored(known, found)
+                if scores is not None:
+                    return scores
+
+    def _scored(self, x: dict[Any, Any], found: Any) -> Any:
+        """The scores of an example whose places, values and rest are `found`, or of a row if found is None.
+
+        The caller has the lock. None if the row does not fit, as another thread has added names.
+        """
+        prepared: Any
+        if found is None:
+            free: list[Any] = self.free_rows
+            prepared = self._free_row(free)
+            if not self.features.write(x, prepared, 0.0, 1.0):
+                return None
+        else:
+            free, prepared = self.free_lists, self._list_for(len(found[0]))
+            prepared.fill(*found)
+        if not prepared.passes.score(prepared.addresses):
+            self.features.reject(x)
+        scores = prepared.scores.tolist()
+        free.append(prepared)
+        return scores
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
         """f(x) of a model whose scores depend on unknown features too."""

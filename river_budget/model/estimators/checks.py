@@ -52,7 +52,7 @@ def all_ours(model: Any) -> Iterator[StreamModel]:
 def forget_free_rows(model: Any) -> None:
     """Free the memory that models of this package keep to learn the next single example faster."""
     for ours in steps_of_ours(model):
-        if ours.free_rows or ours.free_lists or ours.fast_path.block is not None:
+        if ours.free_rows or ours.free_lists:
             ours.forget_prepared()
 
 

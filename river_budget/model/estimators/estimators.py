@@ -16,10 +16,11 @@ from ...core.block.codes import Task
 from ...kernels import RBF, Kernel
 from ..base.base import StreamModel
 from ..calls.calls import Rows
+from ..calls.one_by_one import AGAIN
 from ..expansions.expansion import BudgetModel, split
 from ..inputs.batches import Batch
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
-from ..one_writer import changes_the_model, looks_at_the_model, takes_a_turn
+from ..lock import changes_the_model, looks_at_the_model, marked
 
 
 class Classifier(StreamModel, base.MiniBatchClassifier):
@@ -65,7 +66,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         """Add a label in one step, as Ctrl-C or a predicting thread may come. The caller has exclusive access."""
         labels = self.labels.and_one_more(label)
         if self.block is None or labels.outputs == self.n_outputs:
-            self.labels = labels
+            self._replace_attributes(labels=labels, free_rows=[])
             return
         twin, before = self.twin(), self.n_outputs
         twin.labels = labels
@@ -83,59 +84,64 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
     def after_promotion(self) -> None:
         """Hook: the coefficients a of one output have become (-a/2, a/2, 0); convert other numbers kept per output."""
 
-    @changes_the_model
+    @marked
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn an example. `w` scales its step."""
-        labels = self.labels  # read once: a thread that adds a label replaces the object
+        labels = self.labels
         try:
             target = labels.codes[y]
         except (KeyError, TypeError):
-            labels.check_all([y])
-            self._learn_new_label(self.features.taken(x), plain(y), weight(w))
+            self._learn_labelled(x, y, w, False)
             return
-        self._learn_row(x, target, 1.0 if w == 1.0 else weight(w), labels)
+        if self._learn_row(x, target, 1.0 if w == 1.0 else weight(w), labels) is AGAIN:
+            self._learn_labelled(x, y, w, False)
 
-    @takes_a_turn
-    def _learn_new_label(self, x: dict[Any, Any], label: Any, w: float) -> None:
-        """Learn an example whose label is new or not hashable; if the example is refused, its label is not added."""
-
-        def learn() -> None:
-            if label not in self.labels.codes:
-                self._add_label(label)
-            self._learn_the_long_way(x, self.labels.codes[label], w)
-
-        self._learn_or_restore(learn)
-
-    @changes_the_model
+    @marked
     def predict_then_learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Any:
         """`predict_one` and then `learn_one` in one go: the prediction before the example is learned.
 
         For validation by hand; two calls compute every score twice.
         """
-        scores = self._learn_known(x, y, w)
-        if scores is not None:
-            return self.labels.label(scores)
+        labels = self.labels
+        if labels.knows(y):
+            return labels.label(self._learn_labelled(x, y, w, True))
         prediction = self.predict_one(x)
         self.learn_one(x, y, w)
         return prediction
 
-    def _learn_known(self, x: dict[Any, Any], y: Any, w: float) -> Any:
-        """Learn an example by the fast path, if its label is known.
+    def _learn_labelled(self, x: dict[Any, Any], y: Any, w: float, wanted: bool) -> Any:
+        """Learn an example; returns the scores before, if they are wanted."""
+        w = 1.0 if w == 1.0 else weight(w)
+        while True:
+            labels = self.labels  # read once: a thread that adds a label replaces the object
+            try:
+                target = labels.codes[y]
+            except (KeyError, TypeError):
+                labels.check_all([y])
+                return self._learn_new_label(self.features.taken(x), plain(y), w)
+            scores = self._learn_row(x, target, w, labels, wanted)
+            if scores is not AGAIN:
+                return scores
 
-        Returns the scores before learning, or None if the model is unchanged.
+    @changes_the_model
+    def _learn_new_label(self, x: dict[Any, Any], label: Any, w: float) -> None:
+        """Learn an example whose label is new, or not hashable as it is: by a copy, which becomes the model in one step.
+
+        So an error or Ctrl-C leaves no label of an example that was never learned.
         """
-        labels = self.labels
-        try:
-            target = labels.codes[y]
-        except (KeyError, TypeError):
-            return None
-        return self._learn_fast(x, target, 1.0 if w == 1.0 else weight(w), labels)
+        if label in self.labels.codes:
+            self._learn_taken(x, self.labels.codes[label], w)
+            return
+        twin = self.twin()
+        twin._add_label(label)
+        twin._learn_taken(x, twin.labels.codes[label], w)
+        self.adopt(twin)
 
     # River's own signature has **kwargs, which would swallow misspelt arguments
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
         """The label with the highest score; None before the first label is known."""
-        scores = self.fast_path.score(x)
-        return self.labels.label(self._score_the_long_way(x) if scores is None else scores)
+        scores, known = self._score_row(x), self.labels.known
+        return known[scores[0] >= 0.0] if len(known) == 2 else self.labels.label(scores)
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """Probabilities by a logistic or softmax link of the scores, calibrated on the stream so far.
@@ -149,37 +155,32 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         """The raw score, positive for the positive class; with three classes or more {class: score}."""
         return self.named(self._score_row(x))
 
-    @changes_the_model
+    @marked
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
-        self._learn_batch(Batch(X, checked=False), y, w, predict=False)
+        self._learn_batch(Batch(X), y, w, predict=False)
 
-    @changes_the_model
+    @marked
     def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
         """The predictions of each example before it is learned: progressive validation in one call.
 
         Takes frames, and 2-D arrays whose columns are the features 0, 1, ... Boolean targets make both labels
         known from the start; otherwise predictions are None until the first label is learned.
         """
-        return self._learn_batch(Batch(X, checked=False), y, w, predict=True)
+        return self._learn_batch(Batch(X), y, w, predict=True)
 
     def _learn_batch(self, batch: Batch, y: Any, w: Any, predict: bool) -> Any:
+        """Learn a batch that is checked whole before; returns predictions, if they are wanted."""
         targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
+        batch.check_scaled(self.features)
         targets.check(self.labels)
-
-        def learn() -> Any:
-            return self._learn_targets(batch, targets, all_weights, predict)
-
-        return self.all_or_nothing(batch, learn)
-
-    def _learn_targets(
-        self, batch: Batch, targets: Targets, all_weights: Any, predict: bool
-    ) -> Any:
         self.target_name = targets.name
         if not len(batch):
             return batch.series(self.labels.labels(np.zeros((0, self.n_outputs))), targets.name)
-        if not self.labels.known and targets.boolean:
-            self.add_label(True)
+        if targets.boolean:
+            with self.lock.for_a_change():
+                if not self.labels.known:
+                    self._add_label(True)
         predictions: list[Any] = []
         for first, last, rows in self.parts_of(batch):
             start = first
@@ -189,7 +190,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
                 if count == 0:  # a new label: predict without it, then learn with it
                     row = rows[start - first : start - first + 1]
                     guess = self.labels.labels(self._score_rows(row))
-                    self.add_label(targets.values[start])
+                    self._add_label(targets.values[start])
                     codes, count = targets.coded(self.labels, start, last)
                 stop = start + count
                 scores = np.empty((count, self.n_outputs))
@@ -202,12 +203,12 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         return batch.series(_joined(predictions), targets.name) if predict else None
 
     def predict_many(self, X: Any) -> Any:
-        batch = Batch(X, predicted=True, checked=False)
+        batch = Batch(X, predicted=True)
         scores = self._score_batch(batch)
         return batch.series(self.labels.labels(scores), self.target_name)
 
     def predict_proba_many(self, X: Any) -> Any:
-        batch = Batch(X, predicted=True, checked=False)
+        batch = Batch(X, predicted=True)
         return batch.table(self.labels.probabilities(self._score_batch(batch), *self._link()))
 
     def _link(self) -> tuple[float, float]:
@@ -233,60 +234,53 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return super().header_fields(n_features) | {"task": Task.REGRESSION, "outputs": 1}
 
-    @changes_the_model
+    @marked
     def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
         """Learn an example. `w` scales its step."""
         target = real(y)
         self._learn_row(x, target, 1.0 if w == 1.0 else weight(w))
 
-    @changes_the_model
+    @marked
     def predict_then_learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> float:
         """`predict_one` and then `learn_one` in one go: the prediction before the example is learned.
 
         For validation by hand; two calls compute every score twice.
         """
-        scores = self._learn_fast(x, real(y), 1.0 if w == 1.0 else weight(w))
-        if scores is not None:
-            score: float = scores[0]
-            return score
-        prediction = self.predict_one(x)
-        self.learn_one(x, y, w)
-        return prediction
+        target = real(y)
+        score: float = self._learn_row(x, target, 1.0 if w == 1.0 else weight(w), None, True)[0]
+        return score
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The score, in the units of the targets that were learned."""
-        scores = self.fast_path.score(x)
-        score: float = (self._score_the_long_way(x) if scores is None else scores)[0]
+        score: float = self._score_row(x)[0]
         return score
 
     def decision_function_one(self, x: dict[Any, Any]) -> float:
         """The same as `predict_one`."""
         return self.predict_one(x)
 
-    @changes_the_model
+    @marked
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
         self.predict_then_learn_many(X, y, w)
 
-    @changes_the_model
+    @marked
     def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
         """The predictions of each example before it is learned: progressive validation in one call.
 
         Takes frames, and 2-D arrays whose columns are the features 0, 1, ...
         """
-        batch = Batch(X, checked=False)
+        batch = Batch(X)
         targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
         numbers, scores = targets.numbers(), np.empty((len(batch), 1))
 
-        def learn() -> None:
-            self.target_name = targets.name
-            self.run_parts(batch, numbers, all_weights, scores)
-
-        self.all_or_nothing(batch, learn)
+        batch.check_scaled(self.features)
+        self.target_name = targets.name
+        self.run_parts(batch, numbers, all_weights, scores)
         return batch.series(scores[:, 0], targets.name)
 
     def predict_many(self, X: Any) -> Any:
-        batch = Batch(X, predicted=True, checked=False)
+        batch = Batch(X, predicted=True)
         scores = self._score_batch(batch)
         return batch.series(scores[:, 0], self.target_name)
 
@@ -326,7 +320,7 @@ class Transformer(StreamModel, base.MiniBatchTransformer):
 
     def transform_many(self, X: Any) -> Any:
         """The new features of many examples: a frame of the same kind, or for an array an array."""
-        batch = Batch(X, predicted=True, checked=False)
+        batch = Batch(X, predicted=True)
         features = self._score_batch(batch)
         if batch.frame is None:
             return features

@@ -19,9 +19,9 @@ from ...maintenance import Merge, Project
 from ...parameters import FINITE, Mutable, instance_of, optional, positive, whole
 from ..base.base import StreamModel, check_compiled
 from ..calls.calls import Call, Rows
-from ..inputs.sparse_examples import vectors_of
-from ..one_writer import looks_at_the_model
-from .choose_storage import StoredVectors
+from ..inputs.lists import vectors_of
+from ..lock import looks_at_the_model
+from .stored import StoredVectors
 
 FIRST_CAPACITY = 64  # the first capacity of a model without a budget
 # A model with at most this budget allocates all its vectors at the start; others grow
@@ -103,11 +103,9 @@ class BudgetModel(StoredVectors):
 
     @looks_at_the_model
     def vector_rows(self) -> Any:
-        """The support vectors, one row each; or as sparse lists, if the model stores these."""
-        block = blocks.views(self.block)
-        if blocks.has_lists(block):
-            return vectors_of(self.block)
-        return block.vectors[: len(self.features), : block.head.count].T.copy(order="C")
+        """The support vectors, one row each, with a column for each place."""
+        model = blocks.views(self.block)
+        return np.ascontiguousarray(model.vectors[: self.features.width, : model.head.count].T)
 
     @looks_at_the_model
     def coefficient_columns(self) -> Rows:

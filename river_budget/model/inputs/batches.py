@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,42 +14,29 @@ from ...core.examples.finite import first_bad_row
 from ...parameters import NUMBER_KINDS, is_missing, number
 from .features import FeatureIndex
 from .frames import Frame
-from .sparse_examples import Lists
+from .lists import Lists
 
-UNCACHED_BYTES = 2**20  # a matrix of this size is no longer in the cache when it is read again
 DOUBLE = np.dtype(np.float64)
+ROWS_OF_A_PART = 2**10  # about a millisecond: between parts other threads get their turn
 FEW_COLUMNS = 4  # a batch with less than 1 / FEW_COLUMNS of the known features becomes lists
-
-
-class NotFinite(Exception):
-    """A pass has stopped at a row that is not finite, in an unchecked batch."""
-
-
-def refuse_if_not_finite(rows: Any, t: int) -> None:
-    """Raise NotFinite if row t of a matrix is not finite."""
-    if isinstance(rows, np.ndarray) and not np.isfinite(rows[t]).all():
-        raise NotFinite
 
 
 class Batch:
     """A batch of examples: a matrix, from a frame or a 2-D array, or lists, from a sparse matrix.
 
-    predicted: the examples are only scored, and missing values count as 0. checked=False: only the pass checks
-    that numbers are finite, as reading a large matrix twice takes long.
+    All numbers are checked to be finite before a model is touched, but with checked=False, for scalers. predicted: the
+    examples are only scored, and missing values count as 0.
     """
 
     # the examples, with columns as places, if they come as a sparse matrix
     lists: Lists | None = None
     given: Any = None  # else the matrix
-    predicted, checked = False, True
 
     def __init__(self, X: Any, predicted: bool = False, checked: bool = True):
         self.frame: Frame | None = None
-        self.predicted = predicted
         self._read(X, predicted)
-        self.checked = self.lists is not None
-        if checked:
-            self.check()
+        if self.lists is None and checked:
+            self._check(predicted)
 
     def _read(self, X: Any, predicted: bool) -> None:
         if isinstance(X, np.ndarray):
@@ -72,17 +59,19 @@ class Batch:
             else:
                 self.given = _numbers(values, predicted)
 
-    def check(self) -> None:
+    def _check(self, predicted: bool) -> None:
         """Check that all numbers are finite: others are an error, or become 0 if the batch is only scored."""
-        if self.checked:
-            return
         bad = first_bad_row(_as_writable(self.given))
-        if bad >= 0 and self.predicted:
+        if bad >= 0 and predicted:
             self.given = np.nan_to_num(self.given, nan=0.0, posinf=0.0, neginf=0.0)
         elif bad >= 0:
             for name, value in zip(self.names, self.given[bad], strict=True):
                 number(name, float(value))
-        self.checked = True
+
+    def check_scaled(self, features: FeatureIndex) -> None:
+        """Raise for a number whose product with the scale of its feature is not finite."""
+        if features.scaled:
+            self._scaled_lists(features)
 
     def _read_sparse(self, X: Any, predicted: bool) -> None:
         """Take the rows of a sparse matrix, with each column at most once in a row."""
@@ -119,10 +108,7 @@ class Batch:
     @property
     def values(self) -> Any:
         """The batch as a matrix of finite numbers."""
-        if self.lists is not None:
-            return self._table
-        self.check()
-        return self.given
+        return self.given if self.lists is None else self._table
 
     def __len__(self) -> int:
         return len(self.given) if self.lists is None else len(self.lists)
@@ -146,18 +132,6 @@ class Batch:
             return self.names
         return [self.names[column] for column in self._columns_in_use.tolist()]
 
-    def adds_names(self, known: Collection[Any]) -> bool:
-        """Whether the batch may have names that are not known yet.
-
-        For a long sparse matrix this compares all columns, as finding those that have an entry takes longer.
-        """
-        return not (self._is_long and all(name in known for name in self.names))
-
-    @property
-    def _is_long(self) -> bool:
-        lists = self.lists
-        return lists is not None and len(self.names) <= lists.starts[-1] - lists.starts[0]
-
     @functools.cached_property
     def _columns_in_use(self) -> Any:
         """The columns of a sparse matrix that have an entry."""
@@ -168,22 +142,17 @@ class Batch:
 
     def rows(self, features: FeatureIndex) -> Any:
         """The batch as rows of all known features, without unknown ones, for models that take no lists."""
-        places, values = features.places, self.scaled_values(features)
-        order = [places.get(name, -1) for name in self.names]
-        if order == list(range(len(places))):
-            return values
+        values = self.scaled_values(features)
+        order = [features.places.get(name, -1) for name in self.names]
         known = [column for column, place in enumerate(order) if place >= 0]
-        rows = np.zeros((len(self), len(places)))
+        rows = np.zeros((len(self), features.width))
         rows[:, [order[column] for column in known]] = values[:, known]
         return rows
 
     def scaled_values(self, features: FeatureIndex) -> Any:
-        """The matrix, with its columns times the scales of their features.
-
-        Without scales the matrix may be unchecked.
-        """
+        """The matrix, with its columns times the scales of their features."""
         if not features.scaled:
-            return self.given if self.lists is None else self.values
+            return self.values
         with np.errstate(over="ignore"):
             scaled = self.values * features.factors(self.names)
         bad = first_bad_row(scaled)
@@ -208,40 +177,28 @@ class Batch:
 
     def examples(self, features: FeatureIndex) -> Any:
         """The batch as rows of all known features; or as lists, if these are shorter or names are unknown."""
-        whole = self.lists is None and not features.loose
-        few = len(features) <= FEW_COLUMNS * len(self.names)
-        if whole and few and set(self.names) <= features.places.keys():
+        known = features.places.keys() >= set(self.names)
+        if self.lists is None and known and features.width <= FEW_COLUMNS * len(self.names):
             return self.rows(features)
-        lists = self._scaled_lists(features)
-        n = len(self.names)
-        places, keys, ties = np.full(n, -1), np.zeros(n), np.zeros(n, np.int64)
-        every = self.lists is None or self._is_long
-        columns = np.arange(len(self.names)) if every else self._columns_in_use
-        names = [self.names[column] for column in columns.tolist()]
-        places[columns], keys[columns], ties[columns] = features.places_and_order(names)
+        lists, places = self._scaled_lists(features), np.full(len(self.names), -1)
+        columns = range(len(self.names)) if self.lists is None else self._columns_in_use.tolist()
+        for column in columns:
+            places[column] = features.places.get(self.names[column], -1)
         first, last = lists.starts[0], lists.starts[-1]
-        some = lists.places[first:last]
-        found = places.take(some)
-        known = found.min(initial=0) >= 0
-        return Lists(
-            lists.starts - first,
-            found,
-            lists.values[first:last],
-            None if known else keys[some],
-            None if known else ties[some],
-        )
+        found, values = places[lists.places[first:last]], lists.values[first:last]
+        return Lists(lists.starts - first, found, values)
 
     def parts(self, entries: int) -> Iterator[tuple[int, int]]:
         """(first, last) of parts with at most `entries` entries, as a sparse matrix may contain very many new names."""
         first, n = 0, len(self)
         if self.lists is None:
-            if n:
-                yield 0, n
+            for first in range(0, n, ROWS_OF_A_PART):
+                yield first, min(first + ROWS_OF_A_PART, n)
             return
         starts = self.lists.starts
         while first < n:
             last = int(np.searchsorted(starts, starts[first] + entries, "right")) - 1
-            last = min(max(last, first + 1), n)
+            last = min(max(last, first + 1), first + ROWS_OF_A_PART, n)
             yield first, last
             first = last
 
@@ -251,7 +208,6 @@ class Batch:
             return self
         part = Batch.__new__(Batch)
         part.frame, part.names = self.frame, self.names
-        part.predicted, part.checked = self.predicted, self.checked
         if self.lists is None:
             part.given = self.given[start:stop]
         else:

@@ -1,7 +1,7 @@
-"""FeatureIndex: the names of features and their places, the indexes in a model's tables.
+"""FeatureIndex: the names of features and their places, the rows of a model's tables. Public Python only.
 
-A feature keeps its place while it is known, and a missing feature is 0. Neither the places nor the order of
-a dict affect a result: sums over features are taken in the order of sort keys (sparse_examples.py).
+A place is given when a name is first learned; new names of one example are sorted first, so that the order of a dict
+never matters. The next free place is the smallest. Sums over features go in the order of places. A missing feature is 0.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from typing import Any
 import numpy as np
 
 from ...parameters import check_example, is_missing, number
-from .sparse_examples import Lists, key_and_tie
+from .lists import Lists
 
-PLAIN_KINDS = frozenset({str, int})
+PLAIN_KINDS, FLOAT = frozenset({str, int}), frozenset({float})
+# kinds of values that are converted together; others one by one, as numpy's complex numbers would lose a part
+NUMBERS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.int32, np.bool_})
+NO_PLACES = itertools.repeat(-1)
 CHANGED_WHILE_READ = "the example was changed while the model read it"
 
 
@@ -34,131 +37,52 @@ def in_order(names: Iterable[Any]) -> list[Any]:
 
 def are_plain(names: Iterable[Any]) -> bool:
     """Whether all names are exactly str, int or tuples of these: comparing them runs no Python code."""
-    return all(
+    names = list(names)
+    return PLAIN_KINDS.issuperset(map(type, names)) or all(
         type(name) in PLAIN_KINDS
         or (type(name) is tuple and all(type(part) in PLAIN_KINDS for part in name))
         for name in names
     )
 
 
-class Vacant:
-    """A stack of vacant places, which compiled code uses too (core/examples/one_example.py)."""
-
-    __slots__ = ("left", "places")
-
-    def __init__(self, width: int = 0) -> None:
-        self.places: Any = np.zeros(width, np.int32)
-        self.left: Any = np.zeros(1, np.int64)  # number of vacant places, for compiled code too
-
-    def __len__(self) -> int:
-        return int(self.left[0])
-
-    def last(self, n: int) -> Any:
-        """The n places that are assigned next."""
-        left = len(self)
-        return self.places[left - n : left]
-
-    def fill(self, places: Any) -> None:
-        """Make these places vacant, and no others."""
-        self.places[: len(places)] = places
-        self.left[0] = len(places)
-
-
-_NO_PLACES, _NOBODY = Vacant(), np.zeros(0, np.int64)  # for indexes that are not loose
-
-
 class FeatureIndex:
     """Names of features and their places, and the scales by which some features are multiplied.
 
-    Usually the places are 0, 1, .. without gaps. A loose index may forget names and assign their places to
-    others; a change takes time in proportion to the number of changed names.
+    Usually the places are 0, 1, .. without gaps; where a model forgets names, there may be gaps.
     """
-
-    nameless = False  # whether passes find names by their sort keys alone, and none has a place
 
     def __init__(
         self,
         names: Iterable[Any] = (),
         scales: Mapping[Any, float] | None = None,
         places: Iterable[int] | None = None,
-        width: int = 0,
     ):
         self._scales = None if scales is None else dict(scales)
-        self.loose = places is not None
-        self.places: dict[Any, int] = {}
-        self.vacant = _NO_PLACES  # vacant places of a loose index
-        self.width = 0  # places of a loose index
-        # increases whenever names lose their places, or a name comes that compiled code cannot read
-        self.given_back: Any = np.zeros(1, np.int64)
-        self.plain = True  # whether compiled code can read all names: see are_plain
-        # in a loose index: the address of the name at each place, or 0
-        self.names_at: Any = _NOBODY
+        self.version = 0  # increases whenever names lose their places
         if places is None:
             self.rename(names)
         else:
-            self.places.update(zip(names, places, strict=True))
-            self.plain = are_plain(self.places)
-            self.loosen(width)
+            self._set(dict(zip(names, places, strict=True)))
 
     def rename(self, names: Iterable[Any]) -> None:
         """Replace all names by these, with the places 0, 1, .."""
-        self.places = {name: place for place, name in enumerate(names)}
-        self.plain = are_plain(self.places)
-        self.loose, self.vacant, self.width, self.names_at = False, _NO_PLACES, 0, _NOBODY
-        self._pack: Callable[[dict[Any, Any], Any], bool] | None = None
+        self._set({name: place for place, name in enumerate(names)})
 
-    def pack(self, x: dict[Any, Any], values: Any) -> bool:
-        """Write an example with exactly the known features into a row; False if its features differ.
+    def move_to(self, places: Iterable[int]) -> None:
+        """Give the names these places instead, in the order of their present ones."""
+        self._set(dict(zip(self.in_rows, places, strict=True)))
 
-        Values must be numbers; passes check that they are finite. The first call builds the function that
-        packs examples, which models that only learn batches do not need.
-        """
-        pack = self._pack
-        if pack is None:
-            pack = self._pack = self._packer()
-        return pack(x, values)
-
-    def forget_packer(self) -> None:
-        """Free the function that packs examples, as the fast path replaces it; `pack` can build it again."""
-        if not self.loose:
-            self._pack = None
-
-    def _packer(self) -> Callable[[dict[Any, Any], Any], bool]:
-        """Build the function that packs examples: a closure, which looks up no attributes."""
-        names = list(self.places)
-        n = len(names)
-        pack_into = struct.Struct(f"{n}d").pack_into
-        get: Callable[[Any], Sequence[Any]]
-        # itemgetter of one name returns no tuple
-        get = operator.itemgetter(*names) if n > 1 else lambda x: tuple(x[name] for name in names)
-        scaled = self._scaled_places()
-
-        def pack(x: dict[Any, Any], values: Any) -> bool:
-            if type(x) is not dict:
-                check_example(x)
-            if len(x) == n:
-                try:
-                    pack_into(values, 0, *get(x))
-                    for place, factor in scaled:
-                        values[place] *= factor
-                    return True
-                except KeyError:
-                    return False
-                except (struct.error, TypeError, OverflowError):
-                    self.reject(x)
-            return False
-
-        return pack
-
-    def _scaled_places(self) -> list[tuple[int, float]]:
-        scales, places = self._scales or {}, self.places
-        return [(places[name], factor) for name, factor in scales.items() if name in places]
+    def _set(self, places: dict[Any, int]) -> None:
+        self.places = places
+        self.width = 1 + max(places.values(), default=-1)
+        taken = np.zeros(self.width, bool)
+        taken[list(places.values())] = True
+        # vacant places below the width, the smallest last
+        self.vacant: list[int] = np.flatnonzero(~taken)[::-1].tolist()
+        self.pack: Callable[..., bool] = self._pack_first
 
     def __getstate__(self) -> tuple[Any, ...]:
-        if self.loose:
-            places = list(self.places.values())
-            return list(self.places), self._scales, places, self.width
-        return list(self.places), self._scales
+        return list(self.places), self._scales, list(self.places.values())
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self.__init__(*state)  # type: ignore[misc]
@@ -171,90 +95,100 @@ class FeatureIndex:
 
     @property
     def memory_usage(self) -> int:
-        names = sys.getsizeof(self.places) + sum(map(sys.getsizeof, self.places))
-        return int(names + self.vacant.places.nbytes + self.names_at.nbytes)
+        return sys.getsizeof(self.places) + sum(map(sys.getsizeof, self.places))
+
+    @property
+    def in_rows(self) -> list[Any]:
+        """The names in the order of their places."""
+        return sorted(self.places, key=self.places.__getitem__)
 
     # changes
 
-    def and_more(self, names: Iterable[Any]) -> FeatureIndex:
-        """A new index with new names behind the others, in sorted order."""
-        return FeatureIndex([*self.places, *in_order(names)], self._scales)
+    def next_places(self, n: int) -> list[int]:
+        """The places that the next n names will get: vacant ones first, the smallest first."""
+        vacant = self.vacant[: -n - 1 : -1]
+        return [*vacant, *range(self.width, self.width + n - len(vacant))]
 
-    def loosen(self, width: int) -> None:
-        """Make the index loose, with room for so many names."""
-        vacant, names_at, places = Vacant(width), np.zeros(width, np.int64), self.places
-        taken = list(places.values())
-        names_at[taken] = list(map(id, places))
-        vacant.fill(np.flatnonzero(names_at == 0)[::-1])
-        self.vacant, self.names_at = vacant, names_at
-        self.loose, self._pack, self.width = True, _pack_nothing, width
+    def add(self, names: Collection[Any]) -> None:
+        """Give places to new names, in one step: comparing names of users may raise."""
+        new, places = in_order(names), self.next_places(len(names))
+        if are_plain(new):
+            self.places.update(zip(new, places, strict=True))
+        else:
+            self.places = {**self.places, **dict(zip(new, places, strict=True))}
+        del self.vacant[max(len(self.vacant) - len(new), 0) :]
+        self.width, self.pack = max(self.width, 1 + max(places, default=-1)), self._pack_first
 
-    def widened(self, width: int) -> FeatureIndex:
-        """A new loose index with the same names at the same places, and room for more."""
-        vacant, names_at = Vacant(width), np.zeros(width, np.int64)
-        new_places = np.arange(self.width, width)[::-1]
-        vacant.fill(np.concatenate([new_places, self.vacant.last(len(self.vacant))]))
-        names_at[: self.width] = self.names_at
-        wider = object.__new__(type(self))
-        own = {"places": self.places.copy(), "vacant": vacant, "names_at": names_at, "width": width}
-        wider.__dict__.update(vars(self) | own)
-        return wider
+    def remove(self, names: Iterable[Any]) -> None:
+        """Forget these names, if they are known."""
+        gone = set(names)
+        self.version += 1
+        self._set({name: place for name, place in self.places.items() if name not in gone})
+        self.version += 1
 
-    def take(self, names: Iterable[Any], offered: Any) -> None:
-        """Assign to these names the places that `vacant.last` offered."""
-        names = list(names)
-        named = dict(zip(names, offered.tolist(), strict=True))
-        left, n, known = self.vacant.left, len(names), self.places
-        if self.plain and are_plain(names):
-            left[0] -= n
-            known.update(named)  # the only call here, as Ctrl-C may come after a call
-            return
-        before, places = int(left[0]), {**known, **named}  # a copy: comparing names may raise
-        if self.places is not known or left[0] != before:
-            raise RuntimeError(CHANGED_WHILE_READ)
-        self.mark_if_not_plain(names)
-        left[0] -= n
-        self.places = places
+    def forget(self, used: Any, kept: Iterable[Any]) -> None:
+        """Forget the names at places that are not `used`, except for names in `kept`."""
+        keep, stays = set(kept), used.tolist()
+        self.version += 1
+        left = {name: place for name, place in self.places.items() if stays[place] or name in keep}
+        self._set(left)
+        self.version += 1  # again: another thread may have read the old places since
 
-    def mark_if_not_plain(self, names: Iterable[Any]) -> None:
-        """Mark the index if compiled code cannot read names about to be added; invalidates fast paths."""
-        if self.plain and not are_plain(names):
-            self.plain = False
-            self.given_back[0] += 1
+    # reading examples
 
-    def note_names(self, names: Collection[Any], places: Any) -> None:
-        """Record the addresses of names, without which compiled code cannot free their places."""
-        self.names_at[places] = list(map(id, names))
+    def _pack_first(self, x: dict[Any, Any], memory: Any, target: float, w: float) -> bool:
+        """Write an example with exactly the known features, its target and its weight; False if its features differ.
 
-    def forget(self, unused: Any, kept: Iterable[Any]) -> None:
-        """Forget the names at the places `unused`, except for names in `kept`. Modifies `unused`."""
-        known = self.places
-        unused[[known[name] for name in kept if name in known]] = False
-        places = np.fromiter(known.values(), np.int64, len(known))
-        used = ~unused[places]
-        names = itertools.compress(known, used.tolist())
-        left = dict(zip(names, places[used].tolist(), strict=True))
-        vacant = np.flatnonzero(unused)
-        if self.places is not known:  # comparing a user-defined name has changed the index
-            raise RuntimeError(CHANGED_WHILE_READ)
-        self.given_back[0] += 1
-        self.names_at[unused] = 0
-        self.places = left  # before their places are vacant, as Ctrl-C may come
-        self.given_back[0] += 1  # again: another thread may have read the old places since
-        self.vacant.fill(vacant)
+        Values must be numbers; passes check that they are finite. The first call replaces `pack` by a function made for
+        these names, which models that only learn batches do not need.
+        """
+        self.pack = self._packer()
+        return self.pack(x, memory, target, w)
 
-    # examples
+    def _packer(self) -> Callable[..., bool]:
+        """Build the function that packs examples: a closure, which looks up no attributes."""
+        names = self.in_rows
+        n = len(names)
+        if n < self.width or n == 0:
+            return _pack_nothing
+        pack_into = struct.Struct(f"{n + 2}d").pack_into
+        get: Callable[[Any], Sequence[Any]]
+        # itemgetter of one name returns no tuple
+        get = operator.itemgetter(*names) if n > 1 else lambda x: (x[names[0]],)
+        scaled = self._scaled_places()
 
-    def pack_some(self, x: dict[Any, Any], values: Any) -> bool:
-        """Like `pack`, for an example from `taken` that lacks some of the known features."""
-        if not self.knows(x):
+        def pack(x: dict[Any, Any], memory: Any, target: float, w: float) -> bool:
+            try:
+                if len(x) != n:
+                    return False
+                pack_into(memory, 0, *get(x), target, w)
+            except KeyError:
+                return False
+            except (struct.error, TypeError, OverflowError):
+                self.reject(x)
+                raise
+            return True
+
+        def pack_scaled(x: dict[Any, Any], memory: Any, target: float, w: float) -> bool:
+            packed = pack(x, memory, target, w)
+            for place, factor in scaled if packed else ():
+                memory[place] *= factor
+            return packed
+
+        return pack_scaled if scaled else pack
+
+    def _scaled_places(self) -> list[tuple[int, float]]:
+        scales, places = self._scales or {}, self.places
+        return [(places[name], factor) for name, factor in scales.items() if name in places]
+
+    def write(self, x: dict[Any, Any], row: Any, target: float, w: float) -> bool:
+        """Write an example from `taken`, whose names are all known, into a row. False if the row does not fit."""
+        if row.n_features != self.width:
             return False
-        row = list(map(x.get, self.places, itertools.repeat(0.0)))
-        if len(row) != len(values):  # a thread that learns has added a feature
-            return False
-        values[:] = memoryview(array.array("d", row))
-        for place, factor in self._scaled_places():
-            values[place] *= factor
+        values = [0.0] * self.width
+        for name, value in zip(x, self.values_of(x), strict=True):
+            values[self.places[name]] = value
+        row.memory[:] = memoryview(array.array("d", [*values, target, w]))
         return True
 
     def taken(self, x: dict[Any, Any]) -> dict[Any, float]:
@@ -268,12 +202,13 @@ class FeatureIndex:
         except KeyError as error:
             raise RuntimeError(CHANGED_WHILE_READ) from error
         numbers: Collection[float] = x.values()
-        others = set(map(type, numbers)) - {float}
+        kinds = set(map(type, numbers))
+        others, good = kinds != FLOAT, kinds <= NUMBERS
         try:
-            if others:
+            if others and good:
                 numbers = array.array("d", numbers)
-            good = math.isfinite(math.fsum(numbers))
-        except (TypeError, ValueError, OverflowError):
+            good = good and math.isfinite(sum(numbers))
+        except OverflowError:
             good = False
         if not good:  # convert one by one to find the wrong value; perhaps only the sum overflowed
             numbers = list(map(number, x, x.values()))
@@ -306,13 +241,8 @@ class FeatureIndex:
         return np.array([scales.get(name, 1.0) for name in names], np.float64)
 
     def in_place(self, names: list[Any]) -> bool:
-        """Whether these are exactly the known features, in the order of their places."""
-        return not self.loose and list(self.places) == names
-
-    @property
-    def taken_back(self) -> int:
-        """A counter that changes whenever names lose their places."""
-        return int(self.given_back[0])
+        """Whether these are exactly the known features, in the order of their places, without a gap."""
+        return self.width == len(names) and self.in_rows == names
 
     @property
     def scaled(self) -> bool:
@@ -330,53 +260,31 @@ class FeatureIndex:
         self.reject(x if len(found) == len(x) else found)
         return found
 
-    def check(self, x: dict[Any, Any]) -> None:
-        """Like `reject`, but fast for valid examples."""
-        try:
-            good = math.isfinite(math.fsum(x.values()))  # converts each value to a float
-        except (TypeError, ValueError, OverflowError):
-            good = False
-        if not good:  # `reject` decides: perhaps only the sum overflowed
-            self.reject(x)
-
     def knows(self, x: dict[Any, Any]) -> bool:
+        """Whether all names of an example have places."""
         return x.keys() <= self.places.keys()
 
-    def unknown(self, x: dict[Any, Any]) -> list[Any]:
+    def unknown(self, x: Iterable[Any]) -> list[Any]:
         places = self.places
         return [name for name in x if name not in places]  # the known ones may be very many
 
     def row(self, x: dict[Any, Any]) -> Any:
         """Check an example and return it as a row of all known features, for models that take no lists."""
         self.reject(x)
-        row = np.array([[float(x.get(name, 0.0)) for name in self.places]])
-        return row if self._scales is None else row * self.factors(self.places)
+        row = np.array([[float(x.get(name, 0.0)) for name in self.in_rows]])
+        return row if self._scales is None else row * self.factors(self.in_rows)
 
     def listed(self, x: dict[Any, Any]) -> Lists:
         """Check an example and return it as a sparse list."""
         self.reject(x)
-        values = np.array(list(self.values_of(x)), float)
-        places, keys, ties = self.places_and_order(x)
-        return Lists(np.array([0, len(values)]), places, values, keys, ties)
+        places, values, *_ = self.split(x)
+        starts = np.array([0, len(places)])
+        return Lists(starts, np.array(places, np.int64), np.array(list(values), float))
 
-    def places_and_order(self, names: Iterable[Any]) -> tuple[Any, Any, Any]:
-        """(places, sort keys, ties) of names; unknown names have places below 0, and only they have keys."""
-        names = list(names)
-        places = np.array([self.places.get(name, -1) for name in names], np.int64)
-        keys, ties = np.zeros(len(names)), np.zeros(len(names), np.int64)
-        for i in np.flatnonzero(places < 0).tolist():
-            keys[i], ties[i] = key_and_tie(names[i])
-        return places, keys, ties
+    def split(self, x: dict[Any, Any]) -> tuple[Any, ...]:
+        """(places, -1 for an unknown name; values)"""
+        return list(map(self.places.get, x, NO_PLACES)), self.values_of(x)
 
 
-class Nameless(FeatureIndex):
-    """The index of a model that finds names by their sort keys: none of them has a place."""
-
-    nameless = True
-
-    def row(self, x: dict[Any, Any]) -> Any:
-        return self.listed(x)
-
-
-def _pack_nothing(x: dict[Any, Any], values: Any) -> bool:
+def _pack_nothing(x: dict[Any, Any], memory: Any, target: float, w: float) -> bool:
     return False

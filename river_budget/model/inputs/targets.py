@@ -83,6 +83,13 @@ class Labels:
     def memory_usage(self) -> int:
         return sys.getsizeof(self.known) + sum(map(sys.getsizeof, self.known))
 
+    def knows(self, label: Any) -> bool:
+        """Whether this is a known label as it is."""
+        try:
+            return label in self.codes
+        except TypeError:  # it is not hashable
+            return False
+
     def check(self, label: Any) -> None:
         """Raise ValueError if this cannot be a label of this model."""
         try:

@@ -17,7 +17,6 @@ from river_budget.core.block import blocks
 from river_budget.core.compiling import by_address, plain
 from river_budget.core.compiling.needs import Need
 from river_budget.kernels import RBF
-from river_budget.model.calls.fast_path import may_read_dicts
 
 pytestmark = needs_compiler  # else nothing is compiled, and all is at hand
 
@@ -69,7 +68,7 @@ def made_ready(code, monkeypatch):
         ),
         (
             "m = rb.RBPClassifier()\nm.learn_one({'a': 1.0, 'b': 1.0}, True)\nm.learn_one({'a': 1.0}, True)",
-            PLAIN | Need.LISTED_EXAMPLES | (Need.NAMES if may_read_dicts() else Need(0)),
+            PLAIN | Need.LISTED_EXAMPLES,
         ),
     ],
 )
@@ -95,17 +94,9 @@ def test_the_needs_of_a_block_follow_from_its_header(model):
         return
     assert bool(needs & Need.OTHER_KERNELS) == (not isinstance(model.kernel_in_use, RBF))
     assert bool(needs & Need.CLASSES) == (head.task == 1)
-    assert bool(needs & Need.LISTS) == (head.slots > 0)
     x, _ = stream_for(model, 1)[0]
     model.predict_one(x)
     assert by_address.ready & needs == needs
-
-
-def test_lists_and_what_no_longer_is_one_are_needs_of_the_moment():
-    block = blocks.allocate(width=3, capacity=8, outputs=1, needs=PLAIN, slots=10)
-    assert blocks.views(block).head.needs == PLAIN | Need.LISTS
-    table = blocks.resized(block, slots=0)
-    assert blocks.views(table).head.needs == PLAIN
 
 
 @pytest.fixture

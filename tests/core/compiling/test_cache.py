@@ -1,52 +1,70 @@
-"""numba's cache on disk, as this package uses it. Damaged and full ones: test_start.py."""
+"""The cache of compiled code on disk: damaged files, sources in a zip."""
 
-from __future__ import annotations
+import os
+import pathlib
+import subprocess
+import sys
+import zipfile
 
 import pytest
-from optional import needs_compiler
+from folders import ROOT
+from optional import needs_cache
 
-from river_budget.core.compiling.plain import PLAIN
-
-if PLAIN:
-    pytest.skip("RIVER_BUDGET_PLAIN is set: nothing is kept on disk", allow_module_level=True)
-
-from numba.core import caching, config
-
-from river_budget.core.compiling import cache
-
-pytestmark = needs_compiler
+USE = """
+import numpy as np
+from river_budget.core.block.random_numbers import fill_uniforms
+drawn = np.zeros((1, 3))
+fill_uniforms(np.array([7], np.uint64), drawn)
+print(drawn.tolist(), sum(fill_uniforms.stats.cache_hits.values()))
+"""
 
 
-@pytest.fixture
-def none_chosen(monkeypatch):
-    """No locator is chosen for any folder yet."""
-    monkeypatch.setattr(cache.FolderLocator, "chosen", {})
+def used(cache, path=ROOT, script=USE):
+    """(what the script prints, whether compiled code was found on disk)"""
+    env = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(path)}
+    made = subprocess.run(
+        [sys.executable, "-c", script],
+        env=env,
+        cwd=cache,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert made.returncode == 0, made.stderr
+    numbers, hits = made.stdout.rsplit(" ", 1)
+    return numbers, int(hits) > 0
 
 
-def test_numba_checks_once_for_each_folder_that_it_is_writable(none_chosen, monkeypatch, tmp_path):
-    checked, check = [], caching._CacheLocator.ensure_cache_path
-
-    def noted(locator):
-        checked.append(locator.get_cache_path())
-        check(locator)
-
-    def another():
-        pass
-
-    monkeypatch.setattr(caching._CacheLocator, "ensure_cache_path", noted)
-    for folder in (tmp_path / "one", tmp_path / "other"):
-        monkeypatch.setattr(config, "CACHE_DIR", str(folder))
-        first, second = (cache.Cache(function, "stamp") for function in (noted, another))
-        assert first.cache_path == second.cache_path == checked[-1]
-        assert checked[-1].startswith(str(folder))
-        assert first._cache_file._index_path != second._cache_file._index_path
-    assert len(checked) == 2
+def files_of(cache):
+    return sorted(path for path in pathlib.Path(cache).rglob("*.nb?") if path.is_file())
 
 
-def test_a_folder_that_is_not_writable_is_checked_again(none_chosen, monkeypatch):
-    monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
-    with pytest.raises(RuntimeError, match="no locator available"):
-        cache.Cache(cache.warn_once, "stamp")
-    assert not cache.FolderLocator.chosen
-    monkeypatch.undo()
-    assert cache.Cache(cache.warn_once, "stamp").cache_path
+@needs_cache
+@pytest.mark.parametrize("share", [0.0, 0.03, 0.5, 0.97])
+def test_a_flipped_bit_in_every_file_only_compiles_again(tmp_path, share):
+    numbers, found = used(tmp_path)
+    assert not found
+    assert used(tmp_path) == (numbers, True)
+    kept = {path: path.read_bytes() for path in files_of(tmp_path)}
+    assert kept
+    for path, data in kept.items():
+        damaged = bytearray(data)
+        damaged[int(share * (len(data) - 1))] ^= 4
+        path.write_bytes(bytes(damaged))
+    assert used(tmp_path) == (numbers, False)
+    assert used(tmp_path) == (numbers, True)
+
+
+@needs_cache
+def test_sources_in_a_zip_have_a_stamp_of_their_own(tmp_path):
+    stamp = "from river_budget.core.compiling import jit; print(jit.stamp(), 0)"
+    stamps = []
+    for version, text in enumerate(("", "# another version\n")):
+        path = tmp_path / f"{version}.zip"
+        with zipfile.ZipFile(path, "w") as packed:
+            for source in sorted((ROOT / "river_budget").rglob("*.py")):
+                own = text if source.name == "random_numbers.py" else ""
+                packed.writestr(str(source.relative_to(ROOT)), source.read_text() + own)
+        stamps.append(used(tmp_path, path, stamp)[0])
+    assert stamps[0] != stamps[1]
+    assert stamps[0] == used(tmp_path, ROOT, stamp)[0]

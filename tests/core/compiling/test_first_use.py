@@ -17,7 +17,7 @@ import river_budget as rb
 from river_budget import first_use
 from river_budget.core.block import random_numbers
 from river_budget.core.compiling.plain import PLAIN
-from river_budget.core.examples import finite, one_example
+from river_budget.core.examples import finite
 from river_budget.core.passes import scaling
 from river_budget.experiments import command
 from river_budget.experiments.speed import compiling
@@ -156,8 +156,6 @@ def test_all_passes_take_a_call_but_a_few():
     others = {
         finite.first_bad_row: ("rows",),
         random_numbers.fill_uniforms: ("keys", "drawn"),
-        one_example.score: ("this", "x"),
-        one_example.learn: ("this", "given", "count"),
         scaling.learn: ("statistics", "rows", "scaling"),
         scaling.scale: ("statistics", "rows", "scaling"),
     }

@@ -32,7 +32,6 @@ import river_budget as rb
 from river_budget.core.block import blocks
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project
-from river_budget.model.base import copying
 
 # What is refused does not depend on a configuration, but for scales, which are looked at as well.
 EACH = one_of_each(MODELS) + [entry for entry in MODELS if entry.id == "BSGD-scales"]
@@ -137,10 +136,8 @@ def test_a_value_in_an_array_that_is_no_finite_number_is_refused(value, kind):
 
 
 @pytest.mark.parametrize("model", one_of_each(having("learn_many")))
-def test_a_large_batch_is_learned_as_a_whole_or_not_at_all(model, monkeypatch):
-    """Nobody looks at all of it before. What has been learned of it, with new features and labels, is taken back."""
-    monkeypatch.setattr(copying, "UNCACHED_BYTES", 0)
-    monkeypatch.setattr(copying, "TIMES_THE_MODEL", 0)
+def test_a_batch_is_learned_as_a_whole_or_not_at_all(model):
+    """It is checked before its first row, with its new features and labels."""
     stream = stream_for(model, 90)
     rows, targets = matrix(stream), [y for _, y in stream]
     last = rows.shape[1] - 1

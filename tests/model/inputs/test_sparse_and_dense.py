@@ -43,6 +43,10 @@ def numbers(model, X):
     return np.array([model.score_one(dict(enumerate(row))) for row in X.tolist()])
 
 
+# names of later rows have later places, and a basis of nearly dependent landmarks magnifies what rounding makes of that
+CLOSE = 1e-9
+
+
 def with_relative_width(model):
     """The model as its class makes it, whose kernel has a width in units of 1 / d."""
     kind, seeded = type(model), "seed" in model.parameters()
@@ -69,8 +73,8 @@ def test_a_sparse_frame_is_learned_as_the_same_frame_dense(model, usual, framed)
     assert blocks.reals(one.block, "gamma") == blocks.reals(other.block, "gamma")
     one_sees, other_sees = dense_and_sparse(X[:20], framed)
     expected = numbers(one, one_sees)
-    assert np.allclose(numbers(other, other_sees), expected, rtol=1e-9, atol=1e-12)
-    assert np.allclose(numbers(one, other_sees), expected, rtol=1e-9, atol=1e-12)
+    assert np.allclose(numbers(other, other_sees), expected, rtol=1e-9, atol=CLOSE)
+    assert np.allclose(numbers(one, other_sees), expected, rtol=1e-9, atol=CLOSE)
     assert expected.std() > 0.0
 
 

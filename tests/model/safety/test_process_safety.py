@@ -14,12 +14,10 @@ import sys
 
 import pytest
 from folders import PYTHONPATH, SUPPORT
-from guarded import needs_fences
 from process_work import DOING, LEARNERS, QUESTIONS
 
-PATIENCE = 480  # seconds; a list of nodes that runs in a circle never ends
+PATIENCE = 480  # seconds
 FILLED = {"PYTHONMALLOC": "debug", "MALLOC_PERTURB_": "221"}
-OF_STREAMS = ["BSGD", "BPA", "RBP", "KernelPerceptron-laplacian", "BSGD-merge", "NORMA", "BOGD"]
 OF_NAMES = ["RBP", "BSGD", "BSGD-oldest", "NOGD", "Auto"]
 KINDS = ["object", "text", "whole"]
 
@@ -68,15 +66,6 @@ def test_a_signal_is_reported():
     assert said == f"mistake 2: exit code 1\n{DOING}mistake 2\na mistake"
 
 
-# Names whose keys are equal
-
-
-@few_or_all(["RBP", "BSGD-merge", "BOGD"], OF_STREAMS)
-def test_names_with_one_key_are_two_names(some):
-    """Words; 2**53 and 2**53 + 1; a word, and the number that is its CRC-32. What is compared is equal for `others`."""
-    works("renamed", some, ["words", "numbers", "number", "others"], 1500)
-
-
 # Names that act
 
 
@@ -106,12 +95,10 @@ def test_the_first_use_may_come_from_eight_threads(n, saved):
 
 
 def test_a_model_may_be_looked_at_while_it_learns():
-    """With a page behind each array, so that memory that was given back is known at once."""
-    works("polled", ["words", "auto-words"], list(QUESTIONS), 0.2, "behind", **FILLED)
+    works("polled", ["words", "auto-words"], list(QUESTIONS), 0.2, **FILLED)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fence", ["none", pytest.param("before", marks=needs_fences)])
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_a_model_may_be_looked_at_for_long(learner, fence):
-    works("polled", learner, list(QUESTIONS), 30, fence, **FILLED)
+def test_a_model_may_be_looked_at_for_long(learner):
+    works("polled", learner, list(QUESTIONS), 30, **FILLED)

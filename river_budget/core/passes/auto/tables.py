@@ -257,11 +257,12 @@ def found_of(model: Any) -> Any:
 def _tables_type(name: str, tables: dict[str, Any]) -> Any:
     """The type of the room or of the desk, for which compiled code is told how to find the tables."""
     parts: dict[str, Any] = {}
-    made: dict[int, Any] = {}
+    made: dict[Any, Any] = {}
     for table, (kind, _) in tables.items():
         if isinstance(kind, dict):  # tables with the same rows have the same type
-            made[id(kind)] = made.get(id(kind)) or rows_type(f"{name}.{table}", kind)
-            parts[table] = made[id(kind)]
+            rows = tuple(kind.items())
+            made[rows] = made.get(rows) or rows_type(f"{name}.{table}", kind)
+            parts[table] = made[rows]
         else:
             parts[table] = kind.kind
     found = Tables(name, parts)

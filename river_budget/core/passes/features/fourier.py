@@ -19,13 +19,13 @@ from ...block.limits import padded_count
 from ...compiling.array_views import carver, record
 from ...compiling.jit import REORDERED, compiled
 from ...examples.finite import is_finite
-from ...examples.present_features import all_of, example, example_and_scores, unpack
+from ...examples.present_features import example, example_and_scores, unpack, values_of
 from ...expansion.mean_iterate import move_towards, share_of
 from ...rounds.calibration import calibrate
 from ...rounds.losses import clamp_step, clipped, loss_and_direction, step_length
 from ...simd.trigonometry import sines_and_cosines
 from ...simd.vector_ops import dot
-from ...vectors.stored import dot_products
+from ...vectors.table import dot_products
 
 STATE = record("f8 learning_rate epsilon max_error scale average averaged")
 state_at = carver(STATE, 0)
@@ -92,7 +92,7 @@ def learn(call):
     state = state_at(model.state)
     for t in range(n):
         x, f, y, w = example(model, stream, t)
-        if not is_finite(all_of(x)) or model.head.alarm != 0:
+        if not is_finite(values_of(x)) or model.head.alarm != 0:
             return t
         waves(model, x)  # construct the new representation z(x_t)
         score_waves(model, f)  # predict
@@ -132,7 +132,7 @@ def decide_by(call, by_mean):
     model, stream, n = unpack(call)
     for t in range(n):
         x, f = example_and_scores(model, stream, t)
-        if not is_finite(all_of(x)):
+        if not is_finite(values_of(x)):
             return t
         waves(model, x)
         score_waves(model, f)
@@ -149,7 +149,7 @@ def transform(call):
     size = state_at(model.state).scale / math.sqrt(d)
     for t in range(n):
         x, z = example_and_scores(model, stream, t)
-        if not is_finite(all_of(x)):
+        if not is_finite(values_of(x)):
             return t
         waves(model, x)
         for j in range(d):

@@ -32,7 +32,6 @@ from ...expansion.support import add_to, insert, largest
 from ...rounds.losses import clamp_step, clipped, loss_and_direction, step_length
 from ...rounds.observe import count_iterate, report, score_example
 from ...simd.vector_ops import dot
-from ...vectors.stored import has_room_for
 
 GATHERING, PREPARED, LINEAR, FRESH = range(4)
 STATE = record(
@@ -139,8 +138,6 @@ def gather(call):
         if not usable(x, norm):
             return t
         if model.head.count < model.head.budget:
-            if not has_room_for(model, x):
-                return t
             kernel_row(model, x, norm)
             if is_new(model, norm):
                 insert(model, x, norm)

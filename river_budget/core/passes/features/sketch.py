@@ -24,7 +24,7 @@ from ...block.random_numbers import numbered
 from ...compiling.array_views import carver, f64, record
 from ...compiling.jit import REORDERED, compiled
 from ...examples.finite import is_finite
-from ...examples.present_features import all_of, example_and_scores, places_of, unpack, values_of
+from ...examples.present_features import example_and_scores, places_of, unpack, values_of
 
 STATE = record("f8 scale")
 state_at = carver(STATE, 0)
@@ -79,7 +79,7 @@ def transform(call):
     scale = state_at(model.state).scale
     for t in range(n):
         x, z = example_and_scores(model, stream, t)
-        if not is_finite(all_of(x)):
+        if not is_finite(values_of(x)):
             return t
         d = z.shape[0]
         source, target = f64(model.heap, d), f64(model.heap + 8 * d, d)

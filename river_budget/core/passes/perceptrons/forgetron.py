@@ -26,7 +26,7 @@ from ...expansion.kernel_rows import score
 from ...expansion.support import add_to, insert, oldest, remove, rescale
 from ...rounds.losses import clamp_step, loss_and_direction, mistaken
 from ...rounds.observe import observe
-from ...vectors.stored import read_vector
+from ...vectors.table import read_vector
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
 STATE = record("f8 learning_rate epsilon mistakes damage factor")  # factor: of the last removal

@@ -99,7 +99,7 @@ def observe_window(model, state, stream, t):
     matrix to fill skips the kernel row."""
     x, f, y, w = example(model, stream, t)
     norm = norm_of(model, x)
-    if not (usable(x, norm) and has_room(model, x)) or model.head.alarm != 0:
+    if not (usable(x, norm) and has_room(model)) or model.head.alarm != 0:
         return x, y, w, REFUSED
     f[0] = 0.0
     if state.norm2 > 0.0 or model.head.factored:

@@ -15,8 +15,7 @@ import math
 import numpy as np
 
 from ....block.limits import within
-from ....block.random_numbers import GOLDEN, MIX_1, MIX_2, S27, S30, S31
-from ....compiling.array_views import as_u64, f64, i64
+from ....compiling.array_views import f64, i64
 from ....compiling.jit import compiled
 from ....examples.call import DESK, KEYS, LONGEST, ROWS, STARTS
 from ....examples.present_features import length_of_list
@@ -26,7 +25,6 @@ from ..tables import BUCKET, WORD_SUMS, columns_of, room_of
 LOG_FADING = math.log(0.9998)  # of counts, for every round
 LARGEST_WORD = 1e100  # of a value
 REFUSED, NO_SLOT = np.int64(-1), np.int64(-1)
-MINUS_ZERO = np.uint64(1 << 63)
 HALF = np.uint64(32)
 LARGEST_TABLE = 2**22  # numbers
 FIRST_SLOTS, MOST_SLOTS = 2**12, 2**18
@@ -55,7 +53,7 @@ def read_words(model, call, t):
     if length == 0:
         return length
     first = i64(call[STARTS] + 8 * t, 1)[0]
-    given, keys = f64(call[ROWS] + 8 * first, length), as_u64(f64(call[KEYS] + 8 * first, length))
+    given, keys = f64(call[ROWS] + 8 * first, length), i64(call[KEYS] + 8 * first, length)
     if call[KEYS] == 0:
         return REFUSED
     hashes, values, places = words_in(call, length)
@@ -65,7 +63,7 @@ def read_words(model, call, t):
         if not abs(given[i]) < np.inf:
             return REFUSED
         if value != 0.0:
-            hashes[n], values[n] = hash_of(keys[i]), value
+            hashes[n], values[n] = keys[i], value
             n += 1
     sort_by_hash(hashes, values, n)
     n = sum_equal_hashes(hashes, values, n)
@@ -73,16 +71,6 @@ def read_words(model, call, t):
     for i in range(n):
         places[i] = slot_of(index, hashes[i])
     return n
-
-
-@compiled
-def hash_of(key):
-    """64 bits from those of a sort key, never 0."""
-    z = (np.uint64(0) if key == MINUS_ZERO else key) + GOLDEN
-    z = (z ^ (z >> S30)) * MIX_1
-    z = (z ^ (z >> S27)) * MIX_2
-    z = z ^ (z >> S31)
-    return np.int64(z) if z != np.uint64(0) else np.int64(1)
 
 
 @compiled

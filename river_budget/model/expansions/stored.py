@@ -1,0 +1,90 @@
+"""The table of support vectors of a model: it grows with new names, forgets names that no vector uses, and has a bound."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from ...core.block import blocks
+from ...kernels import Laplacian
+from ..base.base import StreamModel
+from ..stream_warnings import StreamWarning, level_of_user
+
+FREE_SHARE = 0.5  # a table grows if forgetting names leaves fewer free places
+LARGEST_TABLE = 2**26  # bytes of the table of vectors
+KEPT_SHARE = 0.75  # of the places of a table at its bound, the share that stays in use
+
+
+class StoredVectors(StreamModel):
+    """A model that stores support vectors."""
+
+    _was_bounded = False  # whether the table has reached its bound, which is said once
+
+    def make_room(self, new: int, beside: Collection[Any]) -> None:
+        """Free places for so many new names: forget names that no vector uses, or make the table wider."""
+        width = blocks.width_in(self.block)
+        if not self.takes_lists or self._free_places(width) >= new:
+            super().make_room(new, beside)
+            return
+        self._forget_unused(beside)
+        if self._free_places(width) >= max(new, FREE_SHARE * width):
+            return
+        capacity = blocks.views(self.block).head.capacity
+        most = max(LARGEST_TABLE // (8 * capacity), len(beside) + new)
+        wider = int((1.0 + FREE_SHARE) * (width + new))
+        if wider <= most:
+            self.resize_block(width=wider)
+        elif width < most:
+            self.resize_block(width=most)
+        if self._free_places(blocks.width_in(self.block)) < new:
+            self._drop_smallest(most, new, beside)
+
+    def take_back(self, names: Collection[Any]) -> None:
+        places, vectors = self.features.places, blocks.views(self.block).vectors
+        unused = [name for name in names if name in places and not vectors[places[name]].any()]
+        self.features.remove(unused)
+        self.forget_rows()
+
+    def _free_places(self, width: int) -> int:
+        return width - len(self.features)
+
+    def _forget_unused(self, kept: Collection[Any]) -> None:
+        """Forget the names that no vector uses."""
+        model = blocks.views(self.block)
+        used = model.vectors[:, : model.head.count].any(axis=1)
+        if not used.all():
+            self.features.forget(used, kept)
+            self.forget_rows()
+
+    def _drop_smallest(self, most: int, new: int, kept: Collection[Any]) -> None:
+        """Set the features with the smallest numbers in all vectors to 0, and forget their names: the table is full."""
+        if not self._was_bounded:
+            self._was_bounded = True
+            warnings.warn(
+                f"{type(self).__name__}: the table of support vectors has reached {LARGEST_TABLE >> 20} MB, so the smallest "
+                "numbers of merged vectors are dropped. Fewer features (feature_extraction.FeatureHasher, "
+                "rb.FeatureBudget), a smaller budget, removal instead of merging, or AutoKernel avoid this",
+                StreamWarning,
+                stacklevel=level_of_user(),
+            )
+        model = blocks.views(self.block)
+        vectors = model.vectors[:, : model.head.count]
+        sizes = np.abs(vectors).max(axis=1, initial=0.0)
+        sizes[[self.features.places[name] for name in kept if name in self.features.places]] = (
+            np.inf
+        )
+        room = min(int(KEPT_SHARE * most), most - new)
+        dropped = np.argsort(sizes, kind="stable")[: max(len(sizes) - room, 0)]
+        vectors[dropped] = 0.0
+        model.norms[: model.head.count] = (
+            np.abs(vectors).sum(axis=0)
+            if isinstance(self.kernel_in_use, Laplacian)
+            else np.square(vectors).sum(axis=0)
+        )
+        used = np.ones(len(sizes), bool)
+        used[dropped] = False
+        self.features.forget(used, kept)
+        self.forget_rows()

@@ -1,0 +1,161 @@
+"""One lock per model: threads that learn, predict, look and copy take turns, and none is refused.
+
+What can run a user's code (looking names up, converting values) stands before the lock. A batch is learned in parts of
+about a millisecond. Between them the lock is free, but an RLock that is released and taken again at once would go to
+nobody else: so waiting threads are counted, and the batch goes on when they have had their turn.
+
+The lock is re-entrant, so that a prediction from a signal handler, a finalizer or a debugger gets its answer. A change
+inside a change is refused. `with` takes and releases an RLock in one step, whenever Ctrl-C comes; a context manager
+written in Python would not.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+PAUSE = 2e-5  # seconds between two looks at the number of waiting threads
+LONGEST_PAUSE = 0.1  # seconds that a batch waits for others between two parts, if they do not come
+NESTED = (
+    "this model is being changed, and a change inside a change is refused: a value or a name of the example, a signal "
+    "handler or a finalizer has called a method that changes the model"
+)
+FORKED = (
+    "this process was forked while a thread used this model, which may be half changed: load the model anew, or make "
+    "it after the fork"
+)
+_all: weakref.WeakSet[ModelLock] = weakref.WeakSet()
+
+
+class ModelLock:
+    """The lock of a model. A copy of the model has its own.
+
+    To look at the model or to predict: `with lock.queue(): lock.enter()`.
+    """
+
+    __slots__ = ("__weakref__", "changing", "held", "waiting")
+
+    def __init__(self) -> None:
+        self.held: Any = threading.RLock()
+        # an item for each thread that waits for the lock, the oldest first: appending and deleting one are atomic
+        self.waiting: list[Any] = []
+        self.changing = False  # whether the thread that holds the lock is changing the model
+        _all.add(self)
+
+    def __reduce__(self) -> Any:
+        return ModelLock, ()
+
+    def __deepcopy__(self, memo: Any) -> ModelLock:
+        return ModelLock()
+
+    def queue(self) -> Any:
+        """Count this thread as waiting, until `enter`. Returns the RLock, to be taken by `with`."""
+        self.waiting.append(None)
+        return self.held
+
+    def enter(self) -> None:
+        """This thread has taken the lock, so it waits no longer."""
+        del self.waiting[:1]
+
+    def refuse_nested(self) -> None:
+        """Raise if this is a change inside a change."""
+        if self.changing:
+            raise RuntimeError(NESTED)
+
+    @contextmanager
+    def for_a_change(self) -> Iterator[None]:
+        """Take the lock to change the model."""
+        with self.queue():
+            self.enter()
+            self.refuse_nested()
+            try:
+                self.changing = True
+                yield
+            finally:
+                self.changing = False
+
+    def let_others(self) -> None:
+        """Between two parts of a batch, without the lock: wait until as many threads have taken it as wait for it now."""
+        if not self.waiting:
+            return
+        mine, end = object(), time.monotonic() + LONGEST_PAUSE
+        self.waiting.append(mine)
+        try:
+            while mine in self.waiting[1:]:
+                if time.monotonic() > end:
+                    del self.waiting[:1]  # of a thread that Ctrl-C has stopped as it waited
+                    break
+                time.sleep(PAUSE)
+        finally:
+            del self.waiting[:1]
+
+
+class LostLock:
+    """In a forked child, the lock of a model that another thread was using: nobody will release it."""
+
+    def __enter__(self) -> None:
+        raise RuntimeError(FORKED)
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+
+def _after_fork() -> None:
+    """In a forked child: a model that another thread used is unusable, all others are free."""
+    for lock in list(_all):
+        lock.waiting = []
+        if not isinstance(lock.held, LostLock):
+            if lock.held.acquire(blocking=False):
+                lock.held.release()
+            else:
+                lock.held = LostLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def changes_the_model(method: Method) -> Method:
+    """Decorator of a method that changes a model. Models loaded with predict_only=True refuse these methods."""
+
+    @functools.wraps(method)
+    def changing(self: Any, *arguments: Any, **named: Any) -> Any:
+        lock: ModelLock = self.lock
+        with lock.queue():
+            lock.enter()
+            lock.refuse_nested()
+            try:
+                lock.changing = True
+                return method(self, *arguments, **named)
+            finally:
+                lock.changing = False
+
+    return marked(cast(Method, changing))
+
+
+def marked(method: Method) -> Method:
+    """Decorator of a method that changes a model and takes the lock itself."""
+    method.changes_the_model = True  # type: ignore[attr-defined]
+    return method
+
+
+def looks_at_the_model(function: Method) -> Method:
+    """Decorator of a function that inspects a model: it sees the state between two examples of other threads.
+
+    Threads that learn wait for the function, so it should be quick.
+    """
+
+    @functools.wraps(function)
+    def looking(model: Any, *arguments: Any, **named: Any) -> Any:
+        with model.lock.queue():
+            model.lock.enter()
+            return function(model, *arguments, **named)
+
+    return cast(Method, looking)
