@@ -365,7 +365,7 @@ def assert_one_signature_each():
     found = {name: dispatcher.signatures for name, dispatcher in dispatchers()}
     assert sum(map(bool, found.values())) > 20
     several = {name: kinds for name, kinds in found.items() if len(kinds) > 1}
-    assert not several, several
+    assert not several, "; ".join(f"{name}: {kinds}" for name, kinds in several.items())
 
 
 @pytest.fixture(scope="session")
