@@ -155,7 +155,7 @@ class Columns:
     def learn_rows(self, names: list[Any], values: Any, scaling: int) -> None:
         """Learn the rows of a matrix whose columns have these names."""
         if len(values):
-            rows = np.vstack([self._given_places(names), values])
+            rows = np.ascontiguousarray(np.vstack([self._given_places(names), values]))
             with self.lock:
                 learn(self.table, rows, scaling)
 
