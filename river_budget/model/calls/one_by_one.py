@@ -43,9 +43,10 @@ class OneByOne(ManyAtOnce):
             except IndexError:  # another thread has taken it
                 return self._learn_row(x, target, w, labels, wanted)
             if self.features.pack(x, row.memory, target, w):
-                lock.waiting.append(None)  # `queue` and `enter`, without calls
+                waiting = lock.waiting  # `queue` and `enter`, without calls
+                waiting.append(None)
                 with lock.held:
-                    del lock.waiting[:1]
+                    del waiting[:1]
                     # free_rows is another list if another thread has changed names, labels or block
                     if (
                         free is self.free_rows
@@ -152,9 +153,10 @@ class OneByOne(ManyAtOnce):
             try:
                 row = free.pop()
                 if self.features.pack(x, row.memory, 0.0, 1.0):
-                    lock.waiting.append(None)
+                    waiting = lock.waiting
+                    waiting.append(None)
                     with lock.held:
-                        del lock.waiting[:1]
+                        del waiting[:1]
                         if free is self.free_rows and row.passes.score(row.addresses):
                             free.append(row)
                             return row.scores.tolist()
