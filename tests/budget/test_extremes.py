@@ -12,6 +12,9 @@ import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.core.block.layout import BLOCK_TABLES
 
+# Numbers this large are the subject
+pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+
 STRATEGIES = [
     rb.maintenance.Merge(),
     rb.maintenance.Merge(objective="eq21"),

@@ -22,6 +22,9 @@ from river_budget.model.calls import calls
 from river_budget.model.expansions.expansion import GROWTH_FACTOR
 from river_budget.model.inputs.targets import _ONES
 
+# Streams that no kernel fits are the subject
+pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+
 GUARD = 4096  # bytes before and behind
 CANARY = 0xA5
 # (vectors, features): around the multiples of 8, and far from them

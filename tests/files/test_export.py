@@ -24,6 +24,9 @@ from streams import emerging, smooth
 import river_budget as rb
 from river_budget.kernels import RBF, Custom, Polynomial
 
+# Names come and go on purpose
+pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+
 onnx = pytest.importorskip("onnx", reason="onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 

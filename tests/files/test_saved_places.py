@@ -15,6 +15,9 @@ from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import Merge, Project
 from river_budget.saving import opened
 
+# Names come and go on purpose
+pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+
 FORGETFUL = [
     pytest.param(rb.BSGDClassifier(20, RBF(0.05)), "two", id="BSGD"),
     pytest.param(rb.BSGDClassifier(20, RBF(0.05), Merge()), "three", id="BSGD-merge"),

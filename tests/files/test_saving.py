@@ -67,6 +67,9 @@ from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project
 from river_budget.saving import files, opened
 
+# The first example is smaller on purpose
+pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+
 
 @pytest.fixture
 def path(tmp_path):

@@ -8,6 +8,9 @@ from models import stream_for
 import river_budget as rb
 from river_budget.kernels import RBF
 
+# A stream of one class on purpose
+pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+
 
 def test_the_ball_is_large_enough_for_the_targets():
     model = rb.BSGDRegressor(l2=0.01)

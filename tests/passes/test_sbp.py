@@ -24,6 +24,9 @@ from river_budget.core.passes.window import sbp as core
 from river_budget.core.passes.window import water_levels
 from river_budget.kernels import RBF
 
+# Rows far from each other on purpose
+pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+
 SEED = 7
 CLOSE = 1e-9
 

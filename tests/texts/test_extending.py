@@ -19,6 +19,9 @@ from river_budget.model.estimators.estimators import BudgetClassifier
 from river_budget.model.expansions.expansion import BudgetModel
 from river_budget.saving import nodes
 
+# River's checks feed rows that are not scaled
+pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+
 GUIDE = (EXAMPLES / "extending.md").read_text()
 
 

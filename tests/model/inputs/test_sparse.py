@@ -17,6 +17,9 @@ from river_budget.core.block.blocks import views
 from river_budget.model.base.base import StreamModel
 from river_budget.model.expansions import stored
 
+# Names come and go on purpose
+pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+
 K = rb.kernels.RBF(0.05)
 KINDS = {
     "RBP": lambda: rb.RBPClassifier(12, K, seed=1),

@@ -23,6 +23,9 @@ from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian
 from river_budget.saving import opened
 
+# Names come and go on purpose
+pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+
 LONG = int(os.environ.get("RIVER_BUDGET_FUZZ", "40000"))
 
 
