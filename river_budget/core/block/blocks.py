@@ -43,11 +43,8 @@ def zeros(nbytes: int) -> Any:
 
 
 def columns_for(vectors: int) -> int:
-    """The capacity for so many vectors: an odd number of cache lines per row.
-
-    If a row took a power of two of bytes, all rows of a matrix would compete for the same sets of the cache.
-    """
-    return 8 * (-(-vectors // 8) | 1)
+    """The capacity for so many vectors: whole cache lines per row, so that every row is aligned."""
+    return 8 * max(1, -(-vectors // 8))
 
 
 # Plain integers, as `|` of enumeration members takes ten times as long
