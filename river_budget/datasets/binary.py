@@ -9,6 +9,10 @@ from .reading import Csv, kdd
 from .stored import StoredDataset
 
 KDD99 = "http://kdd.ics.uci.edu/databases/kddcup99"
+TICK = (
+    "https://raw.githubusercontent.com/X-DataInitiative/tick-datasets/"
+    "9d959b6e53e17145e93e9849ff1f9f6d2de8ae51/binary"
+)
 
 
 def _kdd(name: str, n_features: int, file: str, rows: int, member: str) -> Definition:
@@ -39,7 +43,7 @@ class GermanScaled(StoredDataset):
 class Spambase(StoredDataset):
     """Spambase: frequencies of words and characters in e-mails. True is spam.
 
-    From the UCI repository, raw. With the authors' permutations, if their rows are in UCI's order.
+    From the UCI repository, raw: equal to the authors' matrix. With the authors' permutations.
     """
 
     definition = Definition(
@@ -47,7 +51,16 @@ class Spambase(StoredDataset):
         BINARY_CLF,
         n_features=57,
         n_classes=2,
-        files=(uci("94/spambase.zip", 4_601, "spambase", "spambase.data", Csv(target=57)),),
+        files=(
+            uci(
+                "94/spambase.zip",
+                4_601,
+                "spambase",
+                "spambase.data",
+                Csv(target=57),
+                matlab_file("binary", "spambase"),
+            ),
+        ),
         authors=matlab_file("binary", "spambase"),
     )
 
@@ -152,8 +165,7 @@ class Mushrooms(StoredDataset):
 class PhishingWebsites(StoredDataset):
     """Web sites: phishing or not. True is the label 1.
 
-    phishing of the LIBSVM collection, as published. Not River's `Phishing`, which has 9 features. Never
-    fetched in a test.
+    phishing of the LIBSVM collection, as published: rows of length 1. Not River's `Phishing`, which has 9 features.
     """
 
     definition = listed("phishing")
@@ -162,10 +174,28 @@ class PhishingWebsites(StoredDataset):
 class SkinNonSkin(StoredDataset):
     """Colours of pixels in photographs of faces. True is skin (label 1).
 
-    skin_nonskin of the LIBSVM collection, raw. Never fetched in a test.
+    skin_nonskin of the LIBSVM collection, raw. The rows are grouped by class.
     """
 
     definition = listed("skin")
+
+
+class Reuters(StoredDataset):
+    """News of Reuters as the words in them. True is a report about money and foreign exchange (money_fx).
+
+    The file of the LASVM programs that the 2012 paper uses, in the copy of tick-datasets; rows of length 1. The
+    test file is the part reuters.t. As an array the set takes half a GB.
+    """
+
+    definition = Definition(
+        "reuters",
+        BINARY_CLF,
+        n_features=8_315,
+        n_classes=2,
+        files=(File("reuters", 7_770, f"{TICK}/reuters/reuters.trn.bz2"),),
+        beside=(File("reuters.t", 3_299, f"{TICK}/reuters/reuters.tst.bz2"),),
+        sparse=True,
+    )
 
 
 class Electricity(StoredDataset):

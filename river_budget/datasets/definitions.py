@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from river.datasets.base import BINARY_CLF, MULTI_CLF, REG
 
-from .fetching import obtain, saved_as
+from .fetching import obtain, saved_as, stored_as
 from .preparing import Preparation, as_published
-from .reading import Floats, Reader, libsvm, read
+from .reading import Floats, Reader, libsvm, matlab_matrix, read
 
 COLLECTION = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
 UCI = "https://archive.ics.uci.edu/static/public"
@@ -24,7 +24,8 @@ class File:
     """One file of a dataset.
 
     A file `<name>.xz` is always LIBSVM text, as in the project's mirror. `reader` reads the published file;
-    `member` is its name inside a zip archive.
+    `member` is its name inside a zip archive. `authors` is the address of the same rows, in the same order, as a
+    matrix of the 2016 paper's authors, which is read where it is at hand and the published file is not.
     """
 
     name: str
@@ -32,6 +33,7 @@ class File:
     address: str | None
     reader: Reader = libsvm
     member: str = ""
+    authors: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -39,12 +41,15 @@ class File:
         published = saved_as(self.address) if self.address else self.name
         plain = [self.name + end for end in ("", ".bz2", ".gz", ".zip")]
         others = plain if self.reader is libsvm else [self.member]
-        return tuple(dict.fromkeys([f"{self.name}.xz", published, *filter(None, others)]))
+        matrix = stored_as(self.authors) if self.authors else ()
+        return tuple(dict.fromkeys([f"{self.name}.xz", published, *filter(None, others), *matrix]))
 
     def load(self, n_features: int) -> tuple[Floats, Floats]:
         """The matrix and the targets as they are published."""
 
         def examine(path: pathlib.Path) -> tuple[Floats, Floats]:
+            if path.suffix == ".mat":
+                return matlab_matrix(path, self.rows, n_features)
             reader = libsvm if path.name == f"{self.name}.xz" else self.reader
             return read(path, self.member or self.name, reader, self.rows, n_features)
 
@@ -79,9 +84,9 @@ class Definition:
         raise ValueError(f"{self.name} has no part {name!r}: its parts are {parts}")
 
 
-def uci(path: str, rows: int, name: str, member: str, reader: Reader) -> File:
+def uci(path: str, rows: int, name: str, member: str, reader: Reader, authors: str = "") -> File:
     """A file in an archive of the UCI repository."""
-    return File(name, rows, f"{UCI}/{path}", reader, member)
+    return File(name, rows, f"{UCI}/{path}", reader, member, authors)
 
 
 def matlab_file(folder: str, name: str) -> str:
@@ -89,10 +94,10 @@ def matlab_file(folder: str, name: str) -> str:
     return f"{AUTHORS}/{folder}/data/{name}.mat"
 
 
-def collection(path: str, rows: int, name: str = "") -> File:
+def collection(path: str, rows: int, name: str = "", authors: str = "") -> File:
     """A file of the LIBSVM collection."""
     plain = saved_as(path).removesuffix(".bz2")
-    return File(name or plain, rows, address=f"{COLLECTION}/{path}")
+    return File(name or plain, rows, address=f"{COLLECTION}/{path}", authors=authors)
 
 
 # The sets of the LIBSVM collection: name, features, classes, files with their rows; after the bar, further files such
@@ -115,7 +120,6 @@ usps            256  10  multiclass/usps.bz2 7291 | multiclass/usps.t.bz2 2007
 mnist           780  10  multiclass/mnist.bz2 60000 | multiclass/mnist.t.bz2 10000
 mnist-test      780  10  multiclass/mnist.t.bz2 10000
 letter           16  26  multiclass/letter.scale 15000 | multiclass/letter.scale.t 5000
-letter-raw       16  26  multiclass/letter.scale 15000
 acoustic         50   3  multiclass/vehicle/acoustic_scale.bz2 78823 | multiclass/vehicle/acoustic_scale.t.bz2 19705
 covtype          54   7  multiclass/covtype.scale01.bz2 581012
 poker            10  10  multiclass/poker.bz2 25010
@@ -140,22 +144,22 @@ def listed(
     """The definition of a set of the list. `authors`: the authors of the 2016 paper publish permutations of it."""
     (line,) = (line for line in LISTED.splitlines() if line.startswith(f"{name} "))
     _, n_features, n_classes, text = line.split(maxsplit=3)
-    joined, _, beside = (_files(part) for part in text.partition(" | "))
-    folder = text.partition("/")[0]
+    folder, (joined, _, beside) = text.partition("/")[0], text.partition(" | ")
+    address = matlab_file(folder, name) if authors else ""
     return Definition(
         name,
         TASKS[folder],
         int(n_features),
         int(n_classes) if n_classes.isdigit() else None,
-        joined,
-        beside,
+        _files(joined, address),
+        _files(beside),
         prepare,
-        authors=matlab_file(folder, name) if authors else None,
+        authors=address or None,
         sparse=sparse,
     )
 
 
-def _files(text: str) -> tuple[File, ...]:
+def _files(text: str, authors: str = "") -> tuple[File, ...]:
     """The files in one part of a line of the list."""
     pairs = [each.split() for each in text.split(", ") if "/" in each]
-    return tuple(collection(path, int(rows)) for path, rows in pairs)
+    return tuple(collection(path, int(rows), authors=authors) for path, rows in pairs)

@@ -65,6 +65,12 @@ def saved_as(address: str) -> str:
     return address.rpartition("/")[2]
 
 
+def stored_as(address: str) -> tuple[str, str]:
+    """The names of an authors' matrix, which the mirror has in a folder of its own."""
+    name = saved_as(address)
+    return name, f"lsokl/{name}"
+
+
 def obtain(
     names: Sequence[str], address: str | None, examine: Callable[[pathlib.Path], Result]
 ) -> Result:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from river.datasets.base import MULTI_CLF
 
-from .definitions import Definition, collection, listed
-from .preparing import columns_around_zero, letters, pixels
+from .definitions import COLLECTION, Definition, File, collection, listed
+from .preparing import columns_around_zero, pixels
+from .reading import letters
 from .stored import StoredDataset
 
 
@@ -22,9 +23,8 @@ class Dna(StoredDataset):
 class Satimage(StoredDataset):
     """Kinds of soil in satellite images.
 
-    satimage.scale of the LIBSVM collection (Statlog), as published, between -1 and 1. With the authors'
-    permutations, if their rows are in the same order. Never fetched in a test, nor its test file
-    satimage.scale.t.
+    satimage.scale of the LIBSVM collection (Statlog), as published, between -1 and 1, or the authors' matrix, on
+    which it was tested. With the authors' permutations. The test file is the part satimage.scale.t, never fetched.
     """
 
     definition = listed("satimage", authors=True)
@@ -33,8 +33,7 @@ class Satimage(StoredDataset):
 class Usps(StoredDataset):
     """Digits from letters of the US Postal Service; the label is the digit plus 1.
 
-    usps of the LIBSVM collection, as published, between -1 and 1. The test file is the part usps.t, never
-    fetched.
+    usps of the LIBSVM collection, as published, between -1 and 1. The test file is the part usps.t.
     """
 
     definition = listed("usps")
@@ -72,10 +71,17 @@ class Letter(StoredDataset):
 class LetterRaw(StoredDataset):
     """Letters printed in many fonts, with the measures as whole numbers from 0 to 15.
 
-    letter.scale of the LIBSVM collection, scaled back. No paper here uses it.
+    letter.scale of the LIBSVM collection, scaled back. The test file is the part letter.t.
     """
 
-    definition = listed("letter-raw", prepare=letters)
+    definition = Definition(
+        "letter-raw",
+        MULTI_CLF,
+        n_features=16,
+        n_classes=26,
+        files=(File("letter", 15_000, f"{COLLECTION}/multiclass/letter.scale", letters),),
+        beside=(File("letter.t", 5_000, f"{COLLECTION}/multiclass/letter.scale.t", letters),),
+    )
 
 
 class Shuttle(StoredDataset):

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from river.datasets import base
 
-from .fetching import obtain, saved_as
-from .reading import Floats
+from .fetching import obtain, stored_as
+from .reading import Floats, matlab
 
 Order = npt.NDArray[np.int64]
 Arrays = tuple[Floats, npt.NDArray[Any]]
@@ -32,7 +32,7 @@ def authors(address: str, X: Floats, y: npt.NDArray[Any]) -> list[Order]:
     """The published permutations, after a check that they belong to these rows in this order."""
 
     def examine(path: pathlib.Path) -> list[Order]:
-        content = _matlab(path)
+        content = matlab(path)
         if not _same_rows(content["data"].astype(float), X, y):
             raise ValueError("its rows are not those of this dataset")
         orders = content["ID_all" if "ID_all" in content else "ID_list"].astype(np.int64) - 1
@@ -40,18 +40,7 @@ def authors(address: str, X: Floats, y: npt.NDArray[Any]) -> list[Order]:
             raise ValueError("it holds a row that is not a permutation")
         return list(orders)
 
-    name = saved_as(address)
-    return obtain((name, f"lsokl/{name}"), address, examine)
-
-
-def _matlab(path: pathlib.Path) -> dict[str, Any]:
-    from scipy import io  # imported here: it takes long to load, and most sets have no such file
-
-    try:
-        content: dict[str, Any] = io.loadmat(path)
-    except Exception as error:  # a damaged file may raise errors of many kinds
-        raise ValueError(f"it is not a file of Matlab: {error}") from error
-    return content
+    return obtain(stored_as(address), address, examine)
 
 
 def _same_rows(data: Floats, X: Floats, y: npt.NDArray[Any]) -> bool:

@@ -21,13 +21,6 @@ def pixels(X: Floats, y: Floats) -> None:
     X /= 255
 
 
-def letters(X: Floats, y: Floats) -> None:
-    """Scale letter.scale back to the integers 0..15 that it was made of."""
-    X += 1
-    X *= 7.5
-    np.rint(X, out=X)
-
-
 def columns_around_zero(X: Floats, y: Floats) -> None:
     """Scale every feature to [-1, 1]."""
     _to_unit(X)

@@ -80,6 +80,25 @@ def blocks(stream: IO[bytes]) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
+def matlab(path: pathlib.Path) -> dict[str, Any]:
+    """The variables in a file of Matlab."""
+    from scipy import io  # imported here: it takes long to load, and most sets have no such file
+
+    try:
+        content: dict[str, Any] = io.loadmat(path)
+    except Exception as error:  # a damaged file may raise errors of many kinds
+        raise ValueError(f"it is not a file of Matlab: {error}") from error
+    return content
+
+
+def matlab_matrix(path: pathlib.Path, rows: int, n_features: int) -> tuple[Floats, Floats]:
+    """The matrix `data` of a file of Matlab, whose first column is the target."""
+    data = matlab(path)["data"].astype(float)
+    if data.shape != (rows, n_features + 1):
+        raise ValueError(f"its matrix is {data.shape}, not {(rows, n_features + 1)}")
+    return np.ascontiguousarray(data[:, 1:]), data[:, 0].copy()
+
+
 # text
 
 
@@ -132,6 +151,12 @@ def libsvm(lines: Iterator[bytes], rows: int, n_features: int) -> tuple[Floats, 
 
 def _between(values: npt.NDArray[np.intp], least: int, end: int) -> bool:
     return len(values) == 0 or bool(values.min() >= least and values.max() < end)
+
+
+def letters(lines: Iterator[bytes], rows: int, n_features: int) -> tuple[Floats, Floats]:
+    """letter.scale as LIBSVM text, scaled back to the integers 0..15 that it was made of."""
+    X, y = libsvm(lines, rows, n_features)
+    return np.rint((X + 1.0) * 7.5), y
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ class Housing(StoredDataset):
 class Mg(StoredDataset):
     """The chaotic time series of Mackey and Glass, predicted from six earlier values.
 
-    mg of the LIBSVM collection, scaled to [0, 1] with its target. With the authors' permutations, if their
-    rows are in the same order. Never fetched in a test.
+    mg of the LIBSVM collection, scaled to [0, 1] with its target, or the authors' matrix, on which it was tested.
+    With the authors' permutations.
     """
 
     definition = listed("mg", everything_to_unit, authors=True)
@@ -61,7 +61,7 @@ class Parkinsons(StoredDataset):
 
     From the UCI repository, scaled to [0, 1] with its target. The paper only says that there are 20 features.
     Here they are all columns except the two scores: with motor_UPDRS as a feature the target would be so easy that
-    the paper's losses could not be explained. Never fetched in a test.
+    the paper's losses could not be explained.
     """
 
     definition = _uci(
