@@ -76,8 +76,8 @@ def _saved_tables(model: Any) -> dict[str, Any]:
             continue
         if name == "vectors":
             found[name] = table[: max(model.features.width, 1), :n]  # the rest is 0
-        elif name == "factor":  # a square; of factors the upper half is never read
-            found[name] = table[:n, :n] if model.factor_is_table else np.tril(table[:n, :n])
+        elif name == "factor":  # a square, of which the upper half may be unused
+            found[name] = table[:n, :n] if model.whole_factor else np.tril(table[:n, :n])
         else:
             found[name] = table[..., :n]
     found |= model.own_tables()

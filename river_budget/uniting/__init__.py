@@ -38,8 +38,8 @@ def merge(
     add up, and the sum is exact. Kernel expansions keep all their support vectors, equal ones as one. If these
     are more than `budget`, the model's own maintenance merges or projects some of them; models that only
     remove vectors remove those with the smallest coefficients. (Models that project replace a vector that lies
-    within 1e-5 of its length in the span of the others by its projection, as in learning.) Counters, such as
-    the rounds of `BSGDClassifier`, continue from the largest one.
+    within 1e-5 of its length in the span of the others by its projection, as in learning; a Projectron with a
+    span for each class cannot be merged.) Counters, such as the rounds of `BSGDClassifier`, continue from the largest one.
 
     Pipelines are merged step by step: our models and maps, River's `LinearRegression`,
     `LogisticRegression`, `Perceptron`, `PAClassifier`, `PARegressor` and `SoftmaxRegression`, which continue

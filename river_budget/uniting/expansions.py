@@ -35,7 +35,12 @@ UNITED = {"budget", "window", "classes", "seed", "kernel", "gamma"}
 
 
 def check_alike(models: list[Any], source: Any) -> None:
-    """Raise ValueError if models differ in parameters that must be equal."""
+    """Raise ValueError if models differ in parameters that must be equal, or have a span for each class."""
+    if getattr(source, "span", "all") == "class":  # a vector has room in two factors only
+        raise ValueError(
+            f"models of {type(source).__name__} cannot be merged if their span is 'class': in a sum vectors would "
+            "belong to more than two classes"
+        )
     expected, differing = _settings(source), {}
     for model in models:
         for name, value in _settings(model).items():

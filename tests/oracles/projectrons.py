@@ -2,6 +2,8 @@
 
 Orabona, Keshet, Caputo: Bounded kernel-based online learning. JMLR, 2009 (threshold).
 Lu, Hoi, Wang, Zhao, Liu: Large scale online kernel learning. JMLR, 2016 (budget, no threshold).
+Wang, Crammer, Vucetic: Multi-class Pegasos on a budget. ICML, 2010 (section 4.2: Orabona et al. project "only onto
+the SVs assigned to the same class").
 """
 
 from __future__ import annotations
@@ -99,3 +101,95 @@ class ProjectronPP(Projectron):
         else:
             rest = loss - distance2 / self.threshold
         return max(0.0, min(loss / length2, 1.0, 2 * rest / length2))
+
+
+@dataclass(eq=False)
+class ProjectronByClass(Projectron):
+    """The span of each class is that of the vectors stored for it; with two classes every vector belongs to both.
+
+    A mistake adds k(x, .) to the function of its class and subtracts it from that of the runner-up. If both parts lie
+    within the threshold of the spans of these classes, both are projected, else stored.
+    """
+
+    eager = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.classes = []  # of every vector: those for which it was stored
+
+    def add(self, x, coefficients):
+        super().add(x, coefficients)
+        self.classes.append(set(np.flatnonzero(coefficients)) if len(coefficients) > 1 else {0, 1})
+
+    def remove(self, slot):
+        super().remove(slot)
+        del self.classes[slot]
+
+    def learn(self, x, target, scores, weight):
+        if self.task != MULTICLASS:
+            super().learn(x, target, scores, weight)
+            return
+        verdict = judge(self.task, scores, target)
+        loss = 1 - verdict.margin
+        if not verdict.mistake and not (self.eager and self.X and loss > 0):
+            return
+        sides = {c: self.project_on(x, c) for c in np.flatnonzero(verdict.direction)}
+        if not verdict.mistake:
+            # |the projected change|^2, and the mean distance of its parts to their spans
+            length2 = sum(length2 for _, length2, _ in sides.values())
+            distance2 = sum(distance2 for *_, distance2 in sides.values()) / 2
+            if length2 > 0:
+                part = self.part(loss, length2, distance2)
+                for c, (projection, *_) in sides.items():
+                    self.A[:, c] += weight * part * verdict.direction[c] * projection
+            return
+        tiny = TINY * self.norm2(x)
+        full = self.budget is not None and len(self.X) >= self.budget
+        near = full or all(d2 <= max(self.threshold or 0.0, tiny) for *_, d2 in sides.values())
+        own = np.zeros(len(verdict.direction))
+        for c, (projection, _, distance2) in sides.items():
+            if near or distance2 <= tiny:
+                self.A[:, c] += weight * verdict.direction[c] * projection
+            else:
+                own[c] = weight * verdict.direction[c]
+        if not near:
+            self.add(x, own)
+            for c in np.flatnonzero(own):
+                self.keep_class_apart(c)
+
+    def of_class(self, c):
+        return [i for i, classes in enumerate(self.classes) if c in classes]
+
+    def project_on(self, x, c):
+        """`project`, on the vectors of class c; coefficients of others are 0."""
+        members = self.of_class(c)
+        projection = np.zeros(len(self.X))
+        if not members:
+            return projection, 0.0, self.norm2(x)
+        points = np.array(self.X)[members]
+        row = self.row(x)[members]
+        projection[members] = np.linalg.solve(self.kernel(points, points), row)
+        length2 = row @ projection[members]
+        return projection, length2, max(0.0, self.norm2(x) - length2)
+
+    def keep_class_apart(self, c):
+        """`keep_apart`, within a class."""
+        while len(members := self.of_class(c)) > 1:
+            points = np.array(self.X)[members]
+            distances2 = 1.0 / np.diag(np.linalg.inv(self.kernel(points, points)))
+            lengths2 = np.array([self.norm2(x) for x in points])
+            worst = int(np.argmin(distances2 / lengths2))
+            if distances2[worst] > TINY * lengths2[worst]:
+                return
+            i = members[worst]
+            coefficient, self.A[i, c] = self.A[i, c], 0.0
+            self.classes[i].discard(c)
+            self.A[:, c] += coefficient * self.project_on(self.X[i], c)[0]
+            if not self.classes[i]:
+                self.remove(i)
+
+
+class ProjectronPPByClass(ProjectronByClass, ProjectronPP):
+    """Projectron++ with a span for each class; margin errors are projected on both classes in equal parts."""
+
+    eager = True

@@ -8,6 +8,7 @@ import random
 import numpy as np
 import pytest
 from inside import plain, row, support
+from oracles.projectrons import ProjectronByClass
 from streams import examples
 
 import river_budget as rb
@@ -120,6 +121,70 @@ def test_what_a_projection_leaves_out_is_orthogonal_to_the_support(estimator):
             np.testing.assert_allclose(change, y * kernel_row, atol=1e-6)
             projections += 1
     assert projections > 30
+
+
+class Leaving(ProjectronByClass):
+    """Counts the vectors that leave a class, as a newcomer makes them dependent on others of it."""
+
+    left = 0
+
+    def keep_class_apart(self, c):
+        before = len(self.of_class(c))
+        super().keep_class_apart(c)
+        self.left += before - len(self.of_class(c))
+
+
+def near_pairs(seed, n=60):
+    """Pairs of examples that are just far enough apart to be stored both, among others; labels are noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    twins = X + rng.normal(size=X.shape) * 1.5e-5
+    return np.hstack([X, twins]).reshape(-1, 2), rng.integers(0, 3, 2 * n)
+
+
+def test_vectors_that_a_newcomer_makes_dependent_leave_their_class():
+    left = 0
+    for seed in range(8):
+        model = rb.ProjectronClassifier(None, RBF(1.0), span="class", classes=(0, 1, 2))
+        oracle = Leaving(plain(RBF(1.0)), "multiclass", 3)
+        for x, y in zip(*near_pairs(seed), strict=True):
+            example = dict(enumerate(x.tolist()))
+            expected = oracle.step(x, int(y))
+            found = list(model.decision_function_one(example).values())
+            # of the two vectors of a pair, rounding decides which one leaves
+            np.testing.assert_allclose(found, expected, atol=1e-4)
+            model.learn_one(example, int(y))
+        left += oracle.left
+    assert left > 10
+
+
+def test_a_smaller_budget_projects_within_the_classes():
+    model = rb.ProjectronPPClassifier(40, KERNEL, 0.01, "class", classes=(0, 1, 2))
+    X, y = np.random.default_rng(0).normal(size=(300, 2)), np.arange(300) % 3
+    model.learn_many(X, y)
+    assert model.n_support_vectors == 40
+    before = model.scores_at(X)
+    errors = []
+    for budget in (39, 30, 15):
+        model.mutate({"budget": budget})
+        assert model.n_support_vectors == budget
+        errors.append(np.abs(model.scores_at(X) - before).mean())
+    assert errors == sorted(errors)
+    assert errors[0] < 0.1 * np.abs(before).mean()
+
+
+@pytest.mark.parametrize("estimator", [rb.ProjectronClassifier, rb.ProjectronPPClassifier])
+def test_two_classes_have_one_span(estimator):
+    X, y = noisy(400)
+    models = [estimator(None, KERNEL, 0.1, span, classes=(-1, 1)) for span in ("all", "class")]
+    for model in models:
+        model.learn_many(X, y)
+    np.testing.assert_array_equal(*(model.scores_at(X) for model in models))
+
+
+def test_a_threshold_of_2016_has_no_span_for_each_class():
+    with pytest.raises(ValueError, match="threshold must be a number where span is 'class'"):
+        rb.ProjectronPPClassifier(20, span="class")
 
 
 # BPA.

@@ -63,6 +63,8 @@ CLASSIFIERS = [
     pytest.param(rb.ProjectronClassifier(None, RBF(0.5), 0.1), id="Projectron-threshold"),
     pytest.param(rb.ProjectronPPClassifier(15, RBF(0.5)), id="Projectron++"),
     pytest.param(rb.ProjectronPPClassifier(15, RBF(0.5), 0.1), id="Projectron++-threshold"),
+    pytest.param(rb.ProjectronClassifier(15, RBF(0.5), 0.1, "class"), id="Projectron-class"),
+    pytest.param(rb.ProjectronPPClassifier(15, RBF(0.5), 0.1, "class"), id="Projectron++-class"),
     pytest.param(rb.BPAClassifier(15, RBF(0.5)), id="BPA-simple"),
     pytest.param(rb.BPAClassifier(15, RBF(0.5), update="nearest"), id="BPA-nearest"),
     pytest.param(rb.BPAClassifier(15, RBF(0.5), update="projection"), id="BPA-projection"),
@@ -177,7 +179,12 @@ TRANSFORMERS = [
 ]
 
 AUTO = [entry for entry in MODELS if entry.id.startswith("AutoKernel")]
-SUMS = [entry for entry in MODELS if entry not in AUTO]  # of kernels or waves: can be merged
+# of kernels or waves: can be merged; not where each class has a span of its own
+SUMS = [
+    entry
+    for entry in MODELS
+    if entry not in AUTO and getattr(entry.values[0], "span", "all") == "all"
+]
 
 
 def having(attribute, models=MODELS):

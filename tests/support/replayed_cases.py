@@ -7,7 +7,12 @@ from oracles.bpa import BPA
 from oracles.forgetron import Forgetron
 from oracles.nystroem import NOGD
 from oracles.perceptrons import BOGD, NORMA, RBP, BudgetPerceptron, KernelOGD, KernelPerceptron
-from oracles.projectrons import Projectron, ProjectronPP
+from oracles.projectrons import (
+    Projectron,
+    ProjectronByClass,
+    ProjectronPP,
+    ProjectronPPByClass,
+)
 from oracles.randoms import SplitMix
 
 import river_budget as rb
@@ -22,6 +27,7 @@ def case(estimator, oracle, own=(), its=(), **both):
 
 SEEDED, CHOOSES = {"seed": SEED}, {"choose": 0}
 STEPS = {"learning_rate": 0.2}  # the reference's default
+BY_CLASS = {"span": "class"}
 BOUNDED = {"removal": "random", "max_coefficient": 5.0}
 CASES = {
     "Perceptron": case(rb.KernelPerceptronClassifier, KernelPerceptron),
@@ -34,6 +40,15 @@ CASES = {
     "Projectron++": case(rb.ProjectronPPClassifier, ProjectronPP, budget=20),
     "Projectron++-threshold": case(
         rb.ProjectronPPClassifier, ProjectronPP, budget=25, threshold=0.1
+    ),
+    "Projectron-class": case(
+        rb.ProjectronClassifier, ProjectronByClass, BY_CLASS, budget=None, threshold=0.1
+    ),
+    "Projectron-class-budget": case(
+        rb.ProjectronClassifier, ProjectronByClass, BY_CLASS, budget=20
+    ),
+    "Projectron++-class": case(
+        rb.ProjectronPPClassifier, ProjectronPPByClass, BY_CLASS, budget=30, threshold=0.1
     ),
     **{
         f"BPA-{update}": case(rb.BPAClassifier, BPA, budget=20, C=1.0, update=update)

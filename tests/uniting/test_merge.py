@@ -936,6 +936,7 @@ FOGD = rb.FOGDClassifier(20, RBF(0.5), seed=1)
         (rb.BPAClassifier(20, RBF(0.5)), {"update": "simple"}, "update"),
         (rb.BOGDClassifier(20, RBF(0.5)), {"removal": "random"}, "removal"),
         (rb.SBPClassifier(20, RBF(0.5)), {"eviction": "oldest"}, "eviction"),
+        (rb.ProjectronPPClassifier(20, RBF(0.5), 0.1, "class"), {}, "span"),
         (rb.SBPClassifier(20, Polynomial(2)), {"kernel": Polynomial(3)}, "kernel"),
     ],
     ids=str,

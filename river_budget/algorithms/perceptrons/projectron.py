@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ...core.block import blocks
+from ...core.budget import class_projection
 from ...core.passes.perceptrons import projectron as core
 from ...kernels import RBF, Kernel
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
 from ...model.expansions.expansion import BudgetModel
-from ...parameters import Mutable, not_negative, optional, positive, whole
+from ...parameters import FINITE, Mutable, not_negative, one_of, optional, positive, whole
 
 __all__ = ["ProjectronClassifier", "ProjectronPPClassifier", "ProjectronRegressor"]
 
@@ -24,10 +28,53 @@ class _Projectron(BudgetModel):
         return super().header_fields(n_features) | {"factored": 1}
 
     def initial_state(self) -> dict[str, Any]:
-        return {"eager": 0}
+        return {"eager": 0, "by_class": 0}
 
 
-class ProjectronClassifier(_Projectron, BudgetClassifier):
+class _ByClass(_Projectron, BudgetClassifier):
+    """A classifier with the parameter `span`."""
+
+    span: str
+
+    ranges = {"per_vector": FINITE}
+
+    def _set_span(self, span: str) -> None:
+        """Check and set the parameter."""
+        one_of("all", "class")("span", span)
+        self.span = span
+
+    @property
+    def per_vector_rows(self) -> int:  # type: ignore[override]
+        return class_projection.ROWS if self.span == "class" else 0
+
+    @property
+    def whole_factor(self) -> bool:  # type: ignore[override]
+        return self.span == "class"
+
+    def initial_state(self) -> dict[str, Any]:
+        by_class = int(self.span == "class")
+        return super().initial_state() | {"learning_rate": 1.0, "by_class": by_class}
+
+    def after_promotion(self) -> None:
+        """With two classes, every vector belongs to both of them."""
+        super().after_promotion()
+        if self.span == "class":
+            block = blocks.views(self.block)
+            n = block.head.count
+            lower = np.tril(block.factor[:n, :n])
+            block.factor[:n, :n] = lower + np.tril(lower, -1).T
+            block.per_vector[class_projection.FIRST, :n] = 1.0
+            block.per_vector[class_projection.SECOND, :n] = 2.0
+            block.per_vector[class_projection.DIAGONAL, :n] = np.diagonal(lower)
+
+    def check_restored_state(self, count: int) -> None:
+        """Check the classes of the vectors, where 0 means none."""
+        classes = blocks.views(self.block).per_vector[: class_projection.DIAGONAL, :count]
+        if not np.isin(classes, np.arange(self.n_outputs + 1)).all():
+            raise ValueError("its vectors belong to classes that do not exist")
+
+
+class ProjectronClassifier(_ByClass):
     """A kernel Perceptron that projects a mistake on its support instead of storing it.
 
     It stores mistakes until the model is full, and then projects; with a `threshold`, it also projects
@@ -48,6 +95,10 @@ class ProjectronClassifier(_Projectron, BudgetClassifier):
         One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     threshold
         The squared distance to the span of the support up to which a mistake is projected.
+    span
+        What a mistake is projected on. "all": all support vectors. "class": its part for each class, on the
+        vectors that were stored for this class, as in the program of Orabona et al.; that needs less time and
+        loses more. With two classes it makes no difference, as every vector belongs to both.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error. None: the positive label is True, or else
@@ -88,14 +139,13 @@ class ProjectronClassifier(_Projectron, BudgetClassifier):
         budget: int | None = 100,
         kernel: Kernel | None = None,
         threshold: float = 0.0,
+        span: str = "all",
         classes: tuple[Any, ...] | None = None,
     ):
         super().__init__(kernel, classes)
+        self._set_span(span)
         self.budget = budget
         self.threshold = threshold
-
-    def initial_state(self) -> dict[str, Any]:
-        return {"learning_rate": 1.0, "eager": 0}
 
 
 class ProjectronRegressor(_Projectron, BudgetRegressor):
@@ -171,7 +221,7 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
         self.epsilon = epsilon
 
 
-class ProjectronPPClassifier(_Projectron, BudgetClassifier):
+class ProjectronPPClassifier(_ByClass):
     """Projectron++: also learns from margin errors, by projection only.
 
     A correct prediction with too small a margin is projected in part, and never stored. That makes it the
@@ -192,6 +242,10 @@ class ProjectronPPClassifier(_Projectron, BudgetClassifier):
         The squared distance to the span of the support up to which a mistake is projected; it also says
         how much of a margin error is. None stands for the rule of 2016, which needs a budget: every mistake is
         stored until the budget is full.
+    span
+        What a mistake is projected on. "all": all support vectors. "class": its part for each class, on the
+        vectors that were stored for this class, as in the program of Orabona et al.; that needs less time and
+        loses more. With two classes it makes no difference, as every vector belongs to both.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error. None: the positive label is True, or else
@@ -232,17 +286,21 @@ class ProjectronPPClassifier(_Projectron, BudgetClassifier):
         budget: int | None = 100,
         kernel: Kernel | None = None,
         threshold: float | None = None,
+        span: str = "all",
         classes: tuple[Any, ...] | None = None,
     ):
         super().__init__(kernel, classes)
+        self._set_span(span)
         self.budget = budget
         self.threshold = threshold
         self._check_together()
 
     def _check_together(self, **parameters: Any) -> None:
         both = self.__dict__ | parameters
-        if both["budget"] is None and both["threshold"] is None:
+        if both["threshold"] is None and both["budget"] is None:
             raise ValueError("threshold must be a number where budget is None")
+        if both["threshold"] is None and both["span"] == "class":
+            raise ValueError("threshold must be a number where span is 'class'")
 
     def initial_state(self) -> dict[str, Any]:
-        return {"learning_rate": 1.0, "eager": 1}
+        return super().initial_state() | {"eager": 1}

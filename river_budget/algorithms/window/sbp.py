@@ -109,7 +109,7 @@ class SBPClassifier(BudgetClassifier):
         "last_slope": (0.0, STEEPEST),
         "steps": (0, 1_000_000),  # iterations after one example
     }
-    factor_is_table = True  # the kernel values of small windows
+    factor_is_table = whole_factor = True  # the kernel values of small windows
     drops_idle_vectors = True
 
     window = Mutable(whole(1))

@@ -62,6 +62,8 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
     )
     # whether `factor` holds a table that the model can compute, which a file may lack
     factor_is_table: ClassVar[bool] = False
+    # whether `factor` has numbers above its diagonal
+    whole_factor: ClassVar[bool] = False
 
     def __new__(cls, *args: Any, **named: Any) -> Self:
         check_names(cls, named, cls.parameters())

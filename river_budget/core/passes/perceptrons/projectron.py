@@ -5,6 +5,9 @@ distance to the span of the support is at most eta (`threshold`).
 J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016: store everything
 until the budget is full, then project everything.
 
+With span="class" and three classes or more, each class has its own span (core/budget/class_projection.py), as in the
+program of Orabona (k_projectron2_multi_train in DOGMA), with which the paper of 2010 compares.
+
 A Projectron never removes a vector, as in the papers, with one exception: if a newcomer makes an old vector a linear
 combination of the others up to rounding, `remove_dependent` projects the old one, as the factor would become imprecise.
 
@@ -17,6 +20,12 @@ from __future__ import annotations
 
 import math
 
+from ...budget.class_projection import (
+    join_class,
+    project_on_class,
+    project_out_of_classes,
+    remove_dependent_of_class,
+)
 from ...budget.projection import (
     TINY,
     add_projected,
@@ -37,7 +46,7 @@ from ...rounds.observe import observe
 
 STATE = record(
     "f8 learning_rate epsilon threshold",  # threshold NaN: none, as in the paper of 2016
-    "i8 eager",  # Projectron++: learn from margin errors too
+    "i8 eager by_class",  # Projectron++: learn from margin errors too; span="class"
 )
 state_at = carver(STATE, 0)
 
@@ -60,10 +69,13 @@ def learn(call):
         margin_error = state.eager != 0 and inside and head.count > 0
         if not (mistake or margin_error):
             continue
+        amount = clamp_step(w * state.learning_rate) * sign
+        if state.by_class != 0 and minus >= 0:
+            learn_by_class(model, state, x, norm, loss, plus, minus, amount, mistake)
+            continue
         d, k_xx = f64(model.heap, head.count), self_kernel(model, norm)
         length = project(model, model.row, d)
         residual = max(k_xx - length, 0.0)
-        amount = clamp_step(w * state.learning_rate) * sign
         if not mistake:
             add_projected(
                 model,
@@ -81,6 +93,42 @@ def learn(call):
             remove_dependent(model)
             check_factor(model)
     return n
+
+
+@compiled
+def learn_by_class(model, state, x, norm, loss, plus, minus, amount, mistake):
+    """Learn x where each class has its own span: d and length are those of class plus, e and other of class minus."""
+    n, k_xx = model.head.count, self_kernel(model, norm)
+    d, e, products = (
+        f64(model.heap, n),
+        f64(model.heap + 8 * n, n),
+        f64(model.heap + 16 * n, n),
+    )
+    length = project_on_class(model, model.row, plus, d, products)
+    other = project_on_class(model, model.row, minus, e, products)
+    residual, rest = max(k_xx - length, 0.0), max(k_xx - other, 0.0)
+    if not mistake:  # the threshold is for each of the two projections
+        mean = 0.5 * (residual + rest)
+        tau = share_of_margin_error(model, state, loss, length + other, mean)
+        add_projected(model, d, plus, -1, tau * amount)
+        add_projected(model, e, minus, -1, -tau * amount)
+        return
+    near = is_projected(model, state, max(residual, rest), k_xx)
+    if near or residual <= TINY * k_xx:
+        add_projected(model, d, plus, -1, amount)
+    if near or rest <= TINY * k_xx:
+        add_projected(model, e, minus, -1, -amount)
+    if near:
+        return
+    j = insert(model, x, norm)
+    if residual > TINY * k_xx:
+        join_class(model, j, plus, d, residual)
+        add_to(model, j, plus, -1, amount)
+    if rest > TINY * k_xx:
+        join_class(model, j, minus, e, rest)
+        add_to(model, j, minus, -1, -amount)
+    remove_dependent_of_class(model, plus)
+    remove_dependent_of_class(model, minus)
 
 
 @compiled(always_inlined=True)
@@ -111,5 +159,10 @@ def share_of_margin_error(model, state, loss, length, residual):
 def shrink_to_budget(call):
     """Project the lightest vectors on the others until the model keeps its budget, which a user has made smaller."""
     model = model_of(call)
+    by_class = state_at(model.state).by_class != 0 and model.coefficients.shape[0] > 1
     while model.head.count > model.head.budget:
-        project_out(model, lightest(model, model.buffer))
+        p = lightest(model, model.buffer)
+        if by_class:
+            project_out_of_classes(model, p)
+        else:
+            project_out(model, p)
