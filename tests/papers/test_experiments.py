@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -19,6 +20,7 @@ from papers.records.tasks import Store, Task, measure
 from papers.records.verdicts import Measured, Printed, verdict
 
 import river_budget as rb
+from river_budget import datasets
 from river_budget.experiments.common import console, stored, tables
 
 RECORDS = {record.name: record for record in all_records()}
@@ -403,6 +405,74 @@ def test_progressive_measurements_are_those_of_one_call(tmp_path, monkeypatch):
     measurement = Task("progressive", "made up", 0, model, (("positive", (0, 2)),)).run()
     predicted = model.clone().predict_then_learn_many(X, y != 1)
     assert measurement["values"][-1] == pytest.approx(np.mean(predicted != (y != 1)))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        rb.FOGDClassifier(12, rb.kernels.RBF(1.0), 4.0, seed=3),
+        rb.NOGDClassifier(6, rb.kernels.RBF(1.0), 4, 0.5, eta_linear=0.3),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_the_mean_is_one_over_rounds_with_an_update(model):
+    """Scores of the mean are the mean of the scores. Rounds that store an example, or change nothing, do not count."""
+    X, y = datasets.Checkerboard(150, seed=1).arrays()
+    test = [x for x, _ in datasets.Checkerboard(20, seed=2)]
+
+    def scores_of(model):
+        return np.array([model.decision_function_one(x) for x in test])
+
+    step_by_step, before, stored, all_scores = model.clone(), None, 0, []
+    for i in range(len(X)):
+        step_by_step.learn_many(X[i : i + 1], y[i : i + 1])
+        scores, count = scores_of(step_by_step), stored
+        stored = getattr(step_by_step, "n_support_vectors", 0)
+        if stored == count and (before is None or (scores != before).any()):
+            all_scores.append(scores)
+        before = scores
+    assert 20 < len(all_scores) < 145
+    mean = tasks.mean_of_updates(model.clone(), X, y)
+    assert scores_of(mean) == pytest.approx(np.mean(all_scores, axis=0))
+    assert not np.allclose(before, np.mean(all_scores, axis=0))
+
+
+def test_features_are_scaled_as_they_are_in_the_rows_to_learn_from():
+    task = Task("holdout", "waveform", 0, None, ())
+    X, _, X_test, _ = tasks.split_of(task, held_out=50, n=100)
+    unit, _, unit_test, _ = tasks.split_of(task, held_out=50, n=100, unit=True)
+    least, span = X.min(axis=0), X.max(axis=0) - X.min(axis=0)
+    assert (unit.min(), unit.max()) == (0.0, 1.0)
+    assert unit_test == pytest.approx((X_test - least) / span)
+    rows, others = tasks.standardised(X, X_test)
+    assert rows.mean(axis=0) == pytest.approx(0.0)
+    assert rows.std(axis=0) == pytest.approx(1.0)
+    assert others == pytest.approx((X_test - X.mean(axis=0)) / X.std(axis=0))
+
+
+def test_logarithms_of_features_are_standardised(monkeypatch):
+    X, y = np.random.default_rng(0).normal(scale=1e4, size=(200, 3)), np.arange(200) % 2 == 0
+    monkeypatch.setattr(tasks, "in_order", lambda name, repeat: (X, y))
+    model = rb.RBPClassifier(10, rb.kernels.RBF(1.0), seed=0)
+    found = Task("progressive", "made up", 0, model, (("logarithms", True),)).run()
+    logs = np.log(1.0 + np.abs(X))
+    rows = (logs - logs.mean(axis=0)) / logs.std(axis=0)
+    assert found["values"][-1] == np.mean(model.clone().predict_then_learn_many(rows, y) != y)
+
+
+def test_what_validation_chooses_stands_beside_what_fits(tmp_path):
+    cell = Cell("FOGD", "w7a", small().tasks()[:2], Printed("97.5", "0.1"), 100.0)
+    cell = dataclasses.replace(cell, tasks=cell.tasks[:1], chosen=tuple(cell.tasks[1:]))
+    record, store = Record("2016-table-0", "", "accuracy, %", 1, (cell,)), Store(tmp_path)
+    assert len(record.tasks()) == 2
+    for task, value in zip(record.tasks(), (0.975, 0.99), strict=True):
+        store._outcomes[task.key] = {"at": [9], "values": [value], "seconds": [0.1]}
+    (row,) = rows(record, store)
+    assert (row.verdict, row.chosen_verdict, row.chosen.mean) == ("MATCH", "NO", 99.0)
+    header, (line,) = reports.table(record, [row])
+    assert dict(zip(header, line, strict=True))["validated"] == "99.0 NO"
+    assert record.available(lambda task: False).tasks() == []
+    assert [row.verdict for row in rows(record, Store(tmp_path / "none"))] == [""]
 
 
 # The command line.

@@ -24,7 +24,8 @@ FITTED = "fitted"  # we chose one of them so that it gives the printed figure
 SETTINGS = {
     STATED: "stated in the paper, in its list of values, or in the programs that its authors published",
     CHOSEN: "chosen by us, on data or orders that the table does not use",
-    FITTED: "one of them was chosen as it gives the printed figure, so the verdict says the less",
+    FITTED: "one of them was chosen as it gives the printed figure, so the verdict says the less; "
+    "where validation chooses another, its figure and verdict stand under `validated`",
 }
 NOT_YET = "not measured yet"
 
@@ -43,6 +44,9 @@ class Cell:
     remark: str = ""  # what differs from the paper, always printed
     settings: str = STATED  # where the parameters come from
     missing: str = ""  # the reason if we have no figure
+    chosen: tuple[
+        Task, ...
+    ] = ()  # with the parameters that validation chooses, where others fit the figure better
 
     @property
     def data(self) -> str:
@@ -60,6 +64,8 @@ class Row:
     deviation: float
     seconds: float
     verdict: str
+    chosen: Measured | None = None  # the figure of `cell.chosen`
+    chosen_verdict: str = ""
 
     @property
     def short(self) -> bool:
@@ -94,7 +100,8 @@ class Record:
 
     def tasks(self) -> list[Task]:
         """All tasks, once each."""
-        return list({task.key: task for cell in self.cells for task in cell.tasks}.values())
+        tasks = (task for cell in self.cells for task in (*cell.tasks, *cell.chosen))
+        return list({task.key: task for task in tasks}.values())
 
     def only(self, data: Iterable[str], repeats: int | None) -> Record:
         """The part of the record on these datasets, with at most `repeats` repeats."""
@@ -103,14 +110,17 @@ class Record:
 
     def at_most(self, repeats: int | None) -> Record:
         """The record with at most `repeats` repeats."""
-        return self._with(replace(cell, tasks=cell.tasks[:repeats]) for cell in self.cells)
+        return self._with(
+            replace(cell, tasks=cell.tasks[:repeats], chosen=cell.chosen[:repeats])
+            for cell in self.cells
+        )
 
     def available(self, ready: Callable[[Task], bool]) -> Record:
         """The record where a cell without available data has a note instead of tasks."""
         return self._with(
             cell
             if all(map(ready, cell.tasks[:1]))
-            else replace(cell, tasks=(), missing=f"{cell.data} is not at hand")
+            else replace(cell, tasks=(), chosen=(), missing=f"{cell.data} is not at hand")
             for cell in self.cells
         )
 
@@ -125,8 +135,20 @@ class Record:
 
 def measurements(cell: Cell, store: Store) -> list[Measurement]:
     """The measurements of a cell's finished tasks."""
-    found = (store.get(task.key) for task in cell.tasks)
+    return finished(cell.tasks, store)
+
+
+def finished(tasks: Iterable[Task], store: Store) -> list[Measurement]:
+    """The measurements of those of the tasks that are finished."""
+    found = (store.get(task.key) for task in tasks)
     return [measurement for measurement in found if measurement is not None]
+
+
+def mean_of(done: list[Measurement], scale: float) -> Measured:
+    """Mean and deviation of the last values of several runs."""
+    values = scale * np.array([measurement["values"][-1] for measurement in done])
+    deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    return Measured(float(values.mean()), deviation, len(values))
 
 
 def is_exact(cell: Cell) -> bool:
@@ -144,16 +166,18 @@ def measured(cell: Cell, store: Store, unit: str) -> Row:
     done = measurements(cell, store)
     if not done:
         return Row(cell, 0, math.nan, math.nan, math.nan, "")
-    values = cell.scale * np.array([measurement["values"][-1] for measurement in done])
-    deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    ours = Measured(float(values.mean()), deviation, len(values))
+    ours = mean_of(done, cell.scale)
     seconds = min(finals(cell, store, "seconds"))  # other work on the machine can only add
     word = ""
     if cell.printed is not None:
         own_orders = getattr(dataset(cell.data), "authors_orders", False)
         exact = is_exact(cell) and len(done) == len(cell.tasks) and bool(own_orders)
         word = verdict(ours, cell.printed, unit, exact)
-    return Row(cell, len(done), ours.mean, deviation, seconds, word)
+    row = Row(cell, ours.runs, ours.mean, ours.deviation, seconds, word)
+    if cell.printed is None or not (others := finished(cell.chosen, store)):
+        return row
+    other = mean_of(others, cell.scale)
+    return replace(row, chosen=other, chosen_verdict=verdict(other, cell.printed, unit, False))
 
 
 def rows(record: Record, store: Store) -> list[Row]:

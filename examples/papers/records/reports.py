@@ -17,10 +17,11 @@ from river_budget.plots.panels import Panel, coinciding
 from . import verdicts
 from .records import NOT_YET, SETTINGS, Record, Row, measurements, rows
 from .tasks import Store
+from .verdicts import Measured
 
 # Tables
 
-HEADER = ["data", "algorithm", "paper", "ours", "runs", "verdict", "settings"]
+HEADER = ["data", "algorithm", "paper", "ours", "runs", "verdict", "settings", "validated"]
 TIME_COLUMNS = ["paper's time", "our time"]
 
 
@@ -29,13 +30,18 @@ def line(record: Record, row: Row) -> list[str]:
     cell = row.cell
     paper = "" if cell.printed is None else str(cell.printed)
     if not row.runs:
-        return [cell.column, cell.row, paper, "", "", "", ""]
-    ours = f"{row.mean:.{record.digits}f}"
-    if row.runs > 1:
-        ours += f" ± {row.deviation:.{record.digits}f}"
+        return [cell.column, cell.row, paper, "", "", "", "", ""]
+    ours = figure(record, Measured(row.mean, row.deviation, row.runs))
+    other = f"{figure(record, row.chosen)} {row.chosen_verdict}" if row.chosen else ""
     runs = f"{row.runs}" if row.runs == len(cell.tasks) else f"{row.runs} of {len(cell.tasks)}"
     settings = cell.settings if row.verdict else ""
-    return [cell.column, cell.row, paper, ours, runs, row.verdict, settings]
+    return [cell.column, cell.row, paper, ours, runs, row.verdict, settings, other]
+
+
+def figure(record: Record, ours: Measured) -> str:
+    """A mean, with its deviation if there were several runs."""
+    mean = f"{ours.mean:.{record.digits}f}"
+    return f"{mean} ± {ours.deviation:.{record.digits}f}" if ours.runs > 1 else mean
 
 
 def note(record: Record, row: Row) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from river_budget import datasets
+from river_budget.core.block import blocks
 from river_budget.core.compiling.jit import stamp
 from river_budget.distributed.precompile import precompile
 from river_budget.experiments.common.stored import at_hand, dataset, lock
@@ -93,18 +94,24 @@ def stops(n: int, logarithmic: bool = False) -> list[int]:
 
 
 def progressive(
-    task: Task, positive: tuple[int, ...] = (), normalised: bool = False
+    task: Task,
+    positive: tuple[int, ...] = (),
+    normalised: bool = False,
+    logarithms: bool = False,
 ) -> Measurement:
     """Every example is predicted before it is learned. Values are mean mistakes, or squared errors, so far.
 
     positive: the classes that form the positive one of two. normalised: rows (1, x) of length 1, on which (a.b)^p is
-    the kernel (1 + a.b)^p divided by its values at (a, a) and (b, b), or their roots.
+    the kernel (1 + a.b)^p divided by its values at (a, a) and (b, b), or their roots. logarithms: features
+    log(1 + |x|), to mean 0 and deviation 1 over the whole set.
     """
     X, y = in_order(task.data, task.repeat)
     if positive:
         y = np.isin(y, positive)
     if normalised:
         X = with_constant(X)
+    if logarithms:
+        X = standardised(np.log1p(np.abs(X)))[0]
     model, at = fresh(task, y), stops(len(y))
     values, seconds, total, spent = [], [], 0.0, 0.0
     for start, stop in itertools.pairwise([0, *at]):
@@ -124,15 +131,23 @@ def with_constant(X: Any) -> Any:
     return longer / np.sqrt(np.einsum("ij,ij->i", longer, longer))[:, None]
 
 
+def standardised(X: Any, *others: Any) -> list[Any]:
+    """The rows, and others like them, where each feature of the first rows has mean 0 and deviation 1."""
+    mean, deviation = X.mean(axis=0), X.std(axis=0)
+    deviation[deviation == 0.0] = 1.0
+    return [(rows - mean) / deviation for rows in (X, *others)]
+
+
 def split_of(
     task: Task,
     held_out: int = 0,
     test: str = "",
     train: str = "",
     standardise: bool = False,
+    unit: bool = False,
     n: int = 0,
 ) -> Split:
-    """Rows to learn from and to test on.
+    """Rows to learn from and to test on. unit: features scaled to [0, 1], as they are in the rows to learn from.
 
     test: the part of the dataset to test on; `train`, or else the first part, is shuffled to learn from. n: so many
     rows are drawn in every repeat, and `held_out` more to test on. Neither: the last `held_out` rows of the order.
@@ -150,18 +165,21 @@ def split_of(
         else:
             X, y = in_order(task.data, task.repeat)
         split = X[:-held_out], y[:-held_out], X[-held_out:], y[-held_out:]
-    if not standardise:
-        return split
     X, y, X_test, y_test = split
-    mean, deviation = X.mean(axis=0), X.std(axis=0)
-    deviation[deviation == 0.0] = 1.0
-    return (X - mean) / deviation, y, (X_test - mean) / deviation, y_test
+    if standardise:
+        X, X_test = standardised(X, X_test)
+    if unit:
+        least, span = X.min(axis=0), np.ptp(X, axis=0)
+        X, X_test = ((rows - least) / np.where(span == 0.0, 1.0, span) for rows in (X, X_test))
+    return X, y, X_test, y_test
 
 
-def holdout(task: Task, curve: bool = False, scoring: bool = True, **split: Any) -> Measurement:
+def holdout(
+    task: Task, curve: bool = False, scoring: bool = True, mean: bool = False, **split: Any
+) -> Measurement:
     """One pass of learning, then the accuracy on examples that were held out. `curve`: also during the pass.
 
-    "scoring" is the time that the last model needs to score the examples it has learned: the time of learning
+    mean: predict by the mean of the weights, see `mean_of_updates`. "scoring" is the time that the last model needs to score the examples it has learned: the time of learning
     without the updates.
     """
     X, y, X_test, y_test = split_of(task, **split)
@@ -171,6 +189,8 @@ def holdout(task: Task, curve: bool = False, scoring: bool = True, **split: Any)
         begin = time.perf_counter()
         model.learn_many(X[start:stop], y[start:stop])
         spent += time.perf_counter() - begin
+        if mean:
+            model = mean_of_updates(fresh(task, y), X, y)
         values.append(float(np.mean(model.predict_many(X_test) == y_test)))
         seconds.append(round(spent, 4))
     found = {"at": at, "values": values, "seconds": seconds}
@@ -178,6 +198,28 @@ def holdout(task: Task, curve: bool = False, scoring: bool = True, **split: Any)
     if scoring:
         found["scoring"] = min(_seconds_to_predict(model, X) for _ in range(3))
     return found
+
+
+def mean_of_updates(model: Any, X: Any, y: Any) -> Any:
+    """The model after a pass over all rows, with the plain mean of its weights over the rounds that changed them.
+
+    So the authors' program predicts (LIBOL/KOL, 2016). Rounds in which a model of two classes stores an example do not
+    count. `average` of FOGD and NOGD is another mean: of all rounds, with more weight on late ones.
+    """
+    total: Any = 0.0
+    before: Any = None
+    rounds = stored = 0
+    for i in range(len(X)):
+        model.learn_many(X[i : i + 1], y[i : i + 1])
+        block, already = blocks.views(model.block), stored
+        stored = getattr(model, "n_support_vectors", 0)  # FOGD has none
+        weights = np.concatenate([block.coefficients[0], block.per_vector[0]])  # FOGD: of sines
+        if stored == already and not np.array_equal(weights, before):
+            total, rounds = total + weights, rounds + 1
+        before = weights
+    mean = total / rounds
+    block.coefficients[0], block.per_vector[0] = np.split(mean, [len(block.coefficients[0])])
+    return model
 
 
 def _seconds_to_predict(model: Any, X: Any) -> float:
