@@ -168,7 +168,7 @@ def test_the_guide_lists_every_hook_that_algorithms_answer():
     users |= {"add_features", "resize_block", "create_block", "draw", "_state"}
     users |= {"forget_prepared", "begin_with", "make_room", "before_new_names", "take_back"}
     users |= {"n_support_vectors", "budget_in_use", "promote"}  # the learners without settings
-    users |= {"add_slots", "parts_of", "_new_list", "_known_rows"}  # the same on words
+    users |= {"parts_of", "most_entries"}  # the same on words
     assert hooks() - users <= listed
     known = {n for kind in (StreamModel, BudgetModel, rb.SBPClassifier) for n in dir(kind)}
     known |= {"shrinking_pass", "state_type", "scoring_pass", "after_promotion"}

@@ -131,8 +131,8 @@ class AutoKernelClassifier(Inspected, Classifier):
 
     def promote(self, before: int) -> None:
         """A new label gets columns of zeros; the third also gives the first class its own column."""
-        if self.word_slots:
-            self._with_slots(self.word_slots)
+        if self.of_words:
+            self._promote_names(before)
         else:
             self._promote_rows(before == 1)
         self._room.unseen[max(before, 2) :] = 1.0

@@ -26,10 +26,9 @@ class Inspected(WordTables):
 
         The weights are learned, and their mean is 1. The weight of an irrelevant feature is close to 0.
 
-        Empty for a model of words, which holds hashes of names and not the names: `explain_one` says which
-        names of an example count.
+        Empty for a model of words, which has no distances: `explain_one` says which names of an example count.
         """
-        if self.block is None or self.word_slots:
+        if self.block is None or self.of_words:
             return {}
         return dict(zip(self.features, self._room.metric.weight.tolist(), strict=False))
 
@@ -82,7 +81,7 @@ class Inspected(WordTables):
         found: dict[str, Any] = {"prediction": predict(x), "examples": [], "features": {}}
         if self.block is None:
             return found
-        if self.word_slots:
+        if self.of_words:
             return found | {"features": self._parts_of_words(x)}
         _, summary, desk = self._computed(x, self.n_outputs)
         n, near = int(summary.near), desk.near

@@ -46,6 +46,7 @@ class AutoTables(Checked):
     scores_with_per_vector = True
     shows_kernel = False
     takes_lists = False
+    of_words = 0  # 1 in a model of words (words.py)
 
     without: ClassVar[frozenset[str]] = frozenset()  # experts that a subclass does without
     _expert_names: tuple[str, ...]
@@ -82,7 +83,7 @@ class AutoTables(Checked):
     @property
     def n_support_vectors(self) -> int:
         """The number of stored examples."""
-        return 0 if self.block is None else blocks.views(self.block).head.count
+        return 0 if self.block is None or self.of_words else blocks.views(self.block).head.count
 
     # the room
 
@@ -96,13 +97,13 @@ class AutoTables(Checked):
         }
 
     def _spaces(self, width: int) -> dict[str, int]:
-        _, room, desk = core.directory(width, self._columns, self.budget_in_use)
+        _, room, desk = core.directory(width, self._columns, self.budget_in_use, self.of_words)
         return {"room": room, "desk": desk}
 
     def _sizes(self) -> tuple[int, ...]:
-        """(width, columns, budget), and in a model of words the number of slots"""
+        """(width, columns, budget, whether of words)"""
         head = blocks.views(self.block).head
-        return head.width, head.outputs, head.budget
+        return head.width, head.outputs, head.budget, self.of_words
 
     def _squared(self) -> int:
         """Rows of the covariance that are used."""
@@ -147,15 +148,17 @@ class AutoTables(Checked):
 
     def furnish(self) -> None:
         """Write the directory and the initial values of tables, also for features and classes that appear later."""
-        entries, _, _ = core.directory(*self._sizes())
-        room = blocks.views(self.block).room
-        room[: core.DIRECTORY].view(np.int64)[:] = entries
+        self._write_directory()
         metric = self._room.metric
         metric.weight[:] = 1.0
         metric.square[:] = 1e-3
         self._room.quantiles[:] = core.NORMAL_QUANTILES
         np.fill_diagonal(self._table("covariance")[: self._squared()], 1.0)
         self._draw_bins()
+
+    def _write_directory(self) -> None:
+        entries, _, _ = core.directory(*self._sizes())
+        blocks.views(self.block).room[: core.DIRECTORY].view(np.int64)[:] = entries
 
     def _set_parameters(self) -> None:
         """Set the fields of the record of a new model."""
@@ -175,6 +178,8 @@ class AutoTables(Checked):
         new = twin._finder()
         for name in core.ROOM_TABLES:
             source, target = old(name), new(name)
+            if not source.size:
+                continue
             shape = np.minimum(source.shape, target.shape)
             if name in ("archive", "links"):  # rows that are not written yet take no memory
                 shape[0] = min(shape[0], int(state.archived))

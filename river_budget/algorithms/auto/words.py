@@ -1,9 +1,9 @@
-"""AutoKernel on words: when names seem to have no end, a model changes to tables that hold names by their hashes."""
+"""AutoKernel on words: when names seem to have no end, a model changes to experts that need no dense rows."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,34 +11,30 @@ import numpy as np
 from ...core.block import blocks
 from ...core.block.codes import Task
 from ...core.compiling.named_rows import named_rows
+from ...core.compiling.needs import Need
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.scaling import LARGEST_VALUE
 from ...core.passes.auto.words import classes as classes_core
-from ...core.passes.auto.words import names as names_core
 from ...core.passes.auto.words import numbers as numbers_core
-from ...model.calls.calls import PreparedList, Rows
 from ...model.inputs.batches import Batch
-from ...model.inputs.features import FeatureIndex
+from ...model.inputs.features import in_order
 from ...model.inputs.lists import Lists
 from ...parameters import COUNT
 from .checks import LARGE
-from .nameless import Nameless, hashes_of
 from .tables import AutoTables
 
 # More names than this, of which an example has fewer than one in so many: more will come
 MANY_NAMES, NAMES_PER_WORD = 1024, 8
-NAMES_OF_A_CALL = 512  # of one example
+# numbers of the table of names, and names, unless an example has more
+LARGEST_TABLE, MOST_WORDS = 2**22, 2**18
+OLDEST = 4  # without room, one name in so many is forgotten
+ENTRIES_OF_A_PART = 2**12  # of a sparse matrix
 # The same in both kinds of model: targets, errors, intervals
 KEPT = (
     "rounds average variance last squared_error absolute_error lowest highest stretch latest_error"
 )
 SHARED_TABLES = ("prior", "mixer", "calibration", "quantiles", "unseen")
-
-
-def _buckets_of(hashes: Any, n: int) -> Any:
-    """The buckets of names, of which there are n: as compiled code computes it."""
-    half = np.uint64(32)
-    return (((hashes.view(np.uint64) >> half) * np.uint64(n)) >> half).astype(np.int64)
+OWN_TABLES = (*SHARED_TABLES, *core.OF_WORDS)
 
 
 class WordClasses:
@@ -62,92 +58,69 @@ class WordTables(AutoTables):
     _word_experts: ClassVar[tuple[str, ...]]  # the same in a model of words
     row_scoring: ClassVar[Any]  # the compiled pass over rows of all features
     word_passes: ClassVar[Any]
-    ranges = {"slots": COUNT, "held": COUNT}
-    word_slots = 0  # slots for names in a model of words, else 0
+    ranges = {"words": (0, 1), "held": COUNT}
 
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
-        self.word_slots = 0
+        self.of_words = 0
 
     @property
     def takes_lists(self) -> bool:  # type: ignore[override]
-        return self.word_slots > 0
+        return bool(self.of_words)
 
     @property
     def pass_holder(self) -> Any:
-        return self.word_passes if self.word_slots else type(self)
+        return self.word_passes if self.of_words else type(self)
 
     @property
     def scoring_pass(self) -> Any:  # type: ignore[override]
-        return self.word_passes.scoring_pass if self.word_slots else self.row_scoring
+        return self.word_passes.scoring_pass if self.of_words else self.row_scoring
+
+    @property
+    def most_entries(self) -> int:  # type: ignore[override]
+        return ENTRIES_OF_A_PART if self.of_words else AutoTables.most_entries
 
     @property
     def _expert_names(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self._word_experts if self.word_slots else self._experts
-
-    def capacity_for(self, count: int) -> int:
-        return blocks.columns_for(0) if self.word_slots else super().capacity_for(count)
-
-    def _spaces(self, width: int) -> dict[str, int]:
-        _, room, desk = core.directory(width, self._columns, self.budget_in_use, self.word_slots)
-        return {"room": room, "desk": desk}
-
-    def _sizes(self) -> tuple[int, ...]:
-        return (*super()._sizes(), self.word_slots)
+        return self._word_experts if self.of_words else self._experts
 
     @property
     def n_words(self) -> int:
-        """How many names a model of words holds; 0 in a model that has not changed to words."""
-        return int(self.state_record().held) if self.word_slots and self.block is not None else 0
+        """How many names a model of words has learned; 0 in a model that has not changed to words."""
+        return int(self.state_record().held) if self.of_words and self.block is not None else 0
 
     # when
 
     def _is_of_words(self, x: Mapping[Any, Any]) -> bool:
         """Whether with this example there are very many names, of which it has few."""
-        known, n = self.features.places, len(self.features)
-        new = sum(name not in known for name in x)
-        if self.word_slots or not new or n + new <= MANY_NAMES:
+        new = 0 if self.of_words else len(self.features.unknown(x))
+        n = len(self.features) + new
+        if not new or n <= MANY_NAMES:
             return False
-        return bool(NAMES_PER_WORD * sum(value != 0.0 for value in x.values()) < n + new)
+        return bool(NAMES_PER_WORD * sum(value != 0.0 for value in x.values()) < n)
 
     def _learn_taken(self, x: dict[Any, Any], target: float, w: float, wanted: bool = False) -> Any:
         if self._is_of_words(x):
             self._change_to_words()
         return super()._learn_taken(x, target, w, wanted)  # type: ignore[misc]
 
-    def _known_rows(self, batch: Batch, features: FeatureIndex) -> Any:
-        """The batch as rows; in a model of words as lists with the hashes of names."""
-        if not self.word_slots:
-            return super()._known_rows(batch, features)
-        lists = Lists.of_table(batch.values) if batch.lists is None else batch.lists
-        first, last = lists.starts[0], lists.starts[-1]
-        columns, hashes = lists.places[first:last], np.zeros(len(batch.names), np.int64)
-        used = np.unique(columns)
-        hashes[used] = hashes_of([batch.names[column] for column in used.tolist()])
-        none = np.full(len(columns), -1)
-        return Lists(lists.starts - first, none, lists.values[first:last], keys=hashes[columns])
-
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
         """The same, where names become known with the example that brings them, as one by one."""
-        if self.word_slots or (batch.lists is None and self.features.in_place(batch.names)):
-            yield from super().parts_of(batch)
-            return
         for first, last in self.turns(batch):
             part = batch.part(first, last)
             for start, stop in itertools.pairwise([*self._first_uses(part), len(part)]):
-                if not self.word_slots and self._is_of_words(
-                    next(part.part(start, start + 1).dicts())
-                ):
+                first_row = part.part(start, start + 1)
+                if not self.of_words and self._is_of_words(next(first_row.dicts())):
                     self._change_to_words()
-                if self.word_slots:
+                if self.of_words:  # which takes all names of a part at once
                     stop = len(part)
                 yield first + start, first + stop, self.rows_of(part.part(start, stop))
-                if self.word_slots:
+                if self.of_words:
                     break
 
     def _first_uses(self, batch: Batch) -> list[int]:
         """The first example, and all that bring new names."""
-        if batch.lists is None:
+        if self.of_words or batch.lists is None:
             return [0]
         known, lists = self.features.places, batch.lists
         new = np.array([name not in known for name in batch.names])
@@ -159,37 +132,25 @@ class WordTables(AutoTables):
 
     def _change_to_words(self) -> None:
         """Begin with words, in one step, and learn again what the memory holds."""
-        twin = self.twin()
-        twin._begin_with_words()
+        twin, names = self.twin(), list(self.features)
+        twin.of_words = 1
+        twin.begin_with(in_order(names))
         if self.block is not None:
             twin._learn_again(self)
         self.adopt(twin)
-        self.forget_prepared()
-
-    def _begin_with_words(self) -> None:
-        self.word_slots, self.features = names_core.FIRST_SLOTS, Nameless()
-        self.create_block(1)
-        self._set_parameters()
-
-    def _set_parameters(self) -> None:
-        super()._set_parameters()
-        if self.word_slots:
-            self.state_record().second_order = -1
 
     def _learn_again(self, old: Any) -> None:
         """The stored examples of a model of rows, in the order of their arrival."""
         state, before = self.state_record(), old.state_record()
-        rows, targets, weights = old._stored_words()
+        rows, targets, weights = old._stored_words(self.features.places)
         state.rounds = max(before.rounds - len(targets), 0)
-        if len(targets):
-            self.run_pass(rows, targets, weights, np.empty((len(targets), self.n_outputs)))
-        state = self.state_record()
+        self.run_pass(rows, targets, weights, np.empty((len(targets), self.n_outputs)))
         for name in KEPT.split():
             state[name] = before[name]
         for name in ("prior", "calibration", "quantiles", "unseen"):
             self._table(name)[:] = old._table(name)
 
-    def _stored_words(self) -> tuple[Lists, Any, Any]:
+    def _stored_words(self, places: Mapping[Any, int]) -> tuple[Lists, Any, Any]:
         """(examples, targets, weights) of the memory. A feature is there where it is beyond its mean, and then its
         value is its usual one."""
         model, room, d = blocks.views(self.block), self._room, len(self.features)
@@ -198,12 +159,11 @@ class WordTables(AutoTables):
         order = np.argsort(memory.arrival, kind="stable")
         mean, variance = room.moments.mean[:d], room.moments.variance[:d]
         signs = room.moments.orientation[:d] * np.sign(mean)
-        owners, places = np.nonzero(signs * model.vectors[:d, order].T > 0.0)
+        owners, columns = np.nonzero(signs * model.vectors[:d, order].T > 0.0)
         usual = mean + np.maximum(variance, 0.0) / np.where(mean == 0.0, 1.0, mean)
-        keys = hashes_of(self.features.in_rows)
+        new = np.array([places[name] for name in self.features.in_rows])
         starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])
-        none = np.full(len(places), -1)
-        lists = Lists(starts.astype(np.int64), none, usual[places], keys=keys[places])
+        lists = Lists(starts.astype(np.int64), new[columns], usual[columns])
         targets, weights = memory.target[order], memory.weight[order]
         return lists, 2.0 * targets - 1.0 if self._has_two_classes else targets.copy(), weights
 
@@ -211,173 +171,173 @@ class WordTables(AutoTables):
     def _has_two_classes(self) -> bool:
         return hasattr(self, "labels") and self._columns == 1
 
-    def _parts_of_words(self, x: Mapping[Any, float]) -> dict[Any, float]:
-        """The part of each name in the scores of the linear models."""
-        hashes = hashes_of(x)
-        index = self._table("word_index").view(np.int64)
-        found = index[_buckets_of(hashes, len(index)), : core.BUCKET] == hashes[:, None]
-        slots = core.BUCKET * _buckets_of(hashes, len(index)) + found.argmax(axis=1)
-        weights = np.abs(self._table("words")[slots, : 2 * self._columns]).sum(axis=1)
-        parts = weights * found.any(axis=1) * np.abs(np.array(list(x.values()), float))
-        total = float(parts.sum()) or 1.0
-        return dict(zip(x, (parts / total).tolist(), strict=True))
-
     # tables
 
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        fields = super().header_fields(n_features)
+        if self.of_words:
+            fields |= {"needs": Need.EXAMPLES, "count": self.capacity_for(0)}
+        return fields
+
+    def capacity_for(self, count: int) -> int:
+        return core.numbers_of_name(self._columns) if self.of_words else super().capacity_for(count)
+
+    def _spaces(self, width: int) -> dict[str, int]:
+        return super()._spaces(1 if self.of_words else width)
+
+    def _sizes(self) -> tuple[int, ...]:
+        width, *others = super()._sizes()
+        return (1 if self.of_words else width, *others)
+
+    def _set_parameters(self) -> None:
+        super()._set_parameters()
+        if self.of_words:
+            self.state_record().second_order = -1
+
     def furnish(self) -> None:
-        if not self.word_slots:
+        if self.of_words:
+            self._write_directory()
+            self.state_record().words = 1
+        else:
             super().furnish()
-            return
-        entries, _, _ = core.directory(*self._sizes())
-        blocks.views(self.block).room[: core.DIRECTORY].view(np.int64)[:] = entries
-        self.state_record().slots = self.word_slots
+
+    def _write_keys(self, *given: Any) -> None:
+        if not self.of_words:
+            super()._write_keys(*given)
 
     def own_tables(self) -> dict[str, Any]:
-        if not self.word_slots or self.block is None:
+        if not self.of_words or self.block is None:
             return super().own_tables()
-        tables = {name: self._table(name) for name in (*SHARED_TABLES, *core.OF_WORDS)}
-        tables["word_index"] = tables["word_index"].view(np.int64)
-        return tables
+        return {name: self._table(name) for name in OWN_TABLES}
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
-        if not self.word_slots:
+        """In one step: Ctrl-C leaves the names known or not. In a model of words names have nothing but their places."""
+        if self.of_words:
             super().add_features(names, beside)
-
-    def add_slots(self) -> bool:
-        """Twice as many, if half of them are taken and there may be more; returns whether that was so."""
-        if not self.word_slots or not self._may_grow():
-            return False
-        if 2 * int(self.state_record().held) < self.word_slots:
-            return False
+            return
         twin = self.twin()
-        twin._with_slots(2 * self.word_slots)
+        super(WordTables, twin).add_features(names, beside)
         self.adopt(twin)
-        self.forget_prepared()
-        return True
 
-    def _may_grow(self) -> bool:
-        large = 2 * self.word_slots * self._table("words").shape[1] > names_core.LARGEST_TABLE
-        return not large and self.word_slots < names_core.MOST_SLOTS
+    def make_room(self, new: int, beside: Collection[Any]) -> None:
+        """In a model of words, at its largest size forget the names not seen for longest."""
+        width, wanted = blocks.width_in(self.block), len(self.features) + new
+        if not self.of_words:
+            super().make_room(new, beside)
+        elif wanted > width:
+            most = max(self._most_words, len(beside) + new)
+            twin = self.twin()
+            if wanted > most:
+                twin._forget_oldest(max(wanted - most, len(self.features) // OLDEST), beside)
+                wanted = len(twin.features) + new
+            if wanted > width:
+                twin.resize_block(width=max(wanted, min(2 * wanted, most)))
+            self.adopt(twin)
 
-    def _with_slots(self, slots: int) -> None:
-        """Names move to a table of so many slots, or of fewer if its rows have become long."""
-        old = {name: self._table(name).copy() for name in (*SHARED_TABLES, *core.OF_WORDS)}
-        before = self._sizes()[1]
-        shapes = core.shapes_of(core.ROOM_TABLES, 1, self._columns, self.budget_in_use, slots)
-        width = shapes["words"][1]
-        while slots * width > names_core.LARGEST_TABLE and slots > names_core.FIRST_SLOTS:
-            slots //= 2
-        self.word_slots = slots
-        sizes = {"outputs": self._columns, **self._spaces(1)}
-        if self._columns > 1:
-            sizes["task"] = Task.MULTICLASS
-        self.block = blocks.resized(self.block, **sizes)
-        self.furnish()
-        for name in (*SHARED_TABLES, "word_totals"):
-            self._table(name)[:, : old[name].shape[1]] = old[name]
-        rows = self._with_columns(old["words"], before)
-        self._table("words")[-1] = rows[-1]
-        self._move_names(old["word_index"].view(np.int64), rows)
-        self.forget_prepared()
+    @property
+    def _most_words(self) -> int:
+        return min(LARGEST_TABLE // self.capacity_for(0), MOST_WORDS)
+
+    def _forget_oldest(self, n: int, kept: Collection[Any]) -> None:
+        """Forget the n names that were not seen for longest, but none of `kept`."""
+        table, places = blocks.views(self.block).vectors, self.features.places
+        seen, goes = table[:, core.SEEN].copy(), np.zeros(len(table), bool)
+        seen[[places[name] for name in kept if name in places]] = np.inf
+        taken = np.array(list(places.values()))
+        goes[taken[np.argsort(seen[taken], kind="stable")[:n]]] = True
+        goes &= np.isfinite(seen)
+        self.state_record().held -= np.count_nonzero(table[goes, core.SEEN])
+        table[goes] = 0.0
+        self.features.forget(~goes, ())
+
+    def take_back(self, names: Collection[Any]) -> None:
+        if self.of_words:
+            table, places = blocks.views(self.block).vectors, self.features.places
+            known = [name for name in names if name in places]
+            self.features.remove(n for n in known if table[places[n], core.SEEN] == 0.0)
+            self.forget_rows()
+
+    def _promote_names(self, before: int) -> None:
+        """Further columns in the row of every name, and fewer names if there are too many for such rows."""
+        excess = len(self.features) - self._most_words
+        if excess > 0:
+            self._forget_oldest(excess, ())
+        names = blocks.views(self.block).vectors[sorted(self.features.places.values())]
+        rows = self._with_columns(np.vstack([self._table("word_bias"), names]), before)
+        self.features.move_to(range(len(names)))
+        self.resize_block(
+            outputs=self._columns,
+            task=Task.MULTICLASS,
+            width=max(len(names), 1),
+            capacity=self.capacity_for(0),
+            count=self.capacity_for(0),
+        )
+        table = blocks.views(self.block).vectors
+        self._table("word_bias")[:], table[: len(names)] = rows[:1], rows[1:]
 
     def _with_columns(self, rows: Any, before: int) -> Any:
-        """Rows of the table of words with the present number of columns."""
-        columns, classes = self._columns, max(before, 2)
-        if columns == before:
-            return rows
-        wide = np.zeros((len(rows), self._table("words").shape[1]))
-        for kind in range(2):
-            old, new = rows[:, kind * before :], wide[:, kind * columns :]
+        """Rows of names with the present number of columns."""
+        columns, first = self._columns, core.WEIGHTS
+        wide = np.zeros((len(rows), self.capacity_for(0)))
+        wide[:, :first] = rows[:, :first]
+        for part in range(2):
+            old, new = rows[:, first + part * before :], wide[:, first + part * columns :]
             if before == 1:  # one column stands for two classes: the other has its negative
                 new[:, 0], new[:, 1] = -old[:, 0], old[:, 0]
             else:
                 new[:, :before] = old[:, :before]
-        rest = core.WORD_SUMS + classes
-        wide[:, 2 * columns :][:, :rest] = rows[:, 2 * before :][:, :rest]
+        counts = max(before, 2)
+        wide[:, first + 2 * columns :][:, :counts] = rows[:, first + 2 * before :][:, :counts]
         return wide
 
-    def _move_names(self, index: Any, rows: Any) -> None:
-        """Each into its bucket; of too many in one those stay that came last."""
-        hashes, seen = (index[:, k : k + core.BUCKET].reshape(-1) for k in (0, core.BUCKET))
-        taken = np.flatnonzero(hashes)
-        buckets = _buckets_of(hashes[taken], self.word_slots // core.BUCKET)
-        order = np.lexsort((-seen[taken], buckets))
-        taken, buckets = taken[order], buckets[order]
-        places = np.arange(len(taken)) - np.searchsorted(buckets, buckets)
-        kept = places < core.BUCKET
-        taken, buckets, places = taken[kept], buckets[kept], places[kept]
-        new = self._table("word_index").view(np.int64)
-        new[buckets, places] = hashes[taken]
-        new[buckets, core.BUCKET + places] = seen[taken]
-        self._table("words")[core.BUCKET * buckets + places] = rows[taken]
-        self.state_record().held = len(taken)
-
     def _change(self, name: str, value: Any) -> None:
-        if self.word_slots and name == "budget":
-            self._check_together(**{name: value})
+        if self.of_words and name == "budget":
             self.__dict__[name] = value
             blocks.views(self.block).head.budget = self.budget_in_use
         else:
             super()._change(name, value)
 
-    # examples
-
-    def _score_numbers(self, x: dict[Any, Any]) -> Any:
-        return self._unchanged(lambda: super(WordTables, self)._score_numbers(x))
-
-    def _score_columns(self, batch: Batch, n_scores: int | None) -> Rows:
-        inherited = super()._score_columns
-        scores: Rows = self._unchanged(lambda: inherited(batch, n_scores))
-        return scores
-
-    def _unchanged(self, score: Callable[[], Any]) -> Any:
-        """The scores, computed again if another thread has changed the model to words meanwhile."""
-        while True:
-            slots, scores = self.word_slots, score()
-            if (slots > 0) == (self.word_slots > 0):
-                return scores
-
-    def _new_list(self, entries: int) -> PreparedList:
-        if not self.word_slots:
-            return super()._new_list(entries)
-        room = max(NAMES_OF_A_CALL, 2 * entries)
-        return PreparedList(self._passes, self.block, room, self.n_outputs, keyed=True)
+    def _parts_of_words(self, x: Mapping[Any, float]) -> dict[Any, float]:
+        """The part of each name in the scores of the linear models."""
+        table, places = blocks.views(self.block).vectors, self.features.places
+        weights = table[:, core.WEIGHTS : core.WEIGHTS + 2 * self._columns]
+        parts = {
+            name: float(abs(value) * np.abs(weights[places[name]]).sum()) if name in places else 0.0
+            for name, value in x.items()
+        }
+        total = sum(parts.values()) or 1.0
+        return {name: part / total for name, part in parts.items()}
 
     # from a file
 
     def prepare_restored(self, own: Mapping[str, Any]) -> None:
-        slots = int(str(own.get("slots", "0")))
-        sizes = [names_core.FIRST_SLOTS << k for k in range(20)]
-        if slots and (slots not in sizes or slots > names_core.MOST_SLOTS or len(self.features)):
-            raise ValueError("its slots are out of range")
-        self.word_slots = slots
-        if slots:
-            self.features = Nameless()
+        self.of_words = int(own.get("words") == "1")
 
     def check_restored_state(self, count: int) -> None:
-        if not self.word_slots:
+        state, room = self.state_record(), self._room
+        if not self.of_words:
             super().check_restored_state(count)
-            if self.state_record().held:
+            if state.held or state.words:
                 raise ValueError("it holds names, and is no model of words")
             return
-        state, room = self.state_record(), self._room
-        index = self._table("word_index").view(np.int64)
-        hashes, seen = index[:, : core.BUCKET], index[:, core.BUCKET :]
+        vectors = blocks.views(self.block).vectors
+        names = np.vstack([room.word_bias, vectors])
+        seen, counts = names[1:, core.SEEN], names[:, core.WEIGHTS + 2 * self._columns :]
+        sums = [names[:, : core.WEIGHTS], room.prior, room.calibration.mass]
+        # in regression the second count is a sum of deviations
+        sums += [counts, room.word_totals] if hasattr(self, "labels") else [counts[:, :1]]
+        tables = [names, *(self._table(name) for name in SHARED_TABLES), room.word_totals]
         good = (
-            count == 0 <= state.rounds
-            and (state.second_order, state.features) == (-1, 0)
+            (state.words, state.second_order, state.features) == (1, -1, 0)
+            and state.rounds >= 0
             and (state.recent_place, state.hard_place) == (0, 0)
-            and state.held == np.count_nonzero(hashes)
-            and seen.min() >= 0
-            and seen.max() <= state.rounds
+            and state.held == np.count_nonzero(seen)
+            and not vectors[self.features.vacant].any()
+            and seen.max(initial=0.0) <= state.rounds
             and 0.0 <= state.length <= LARGE**2
+            and all((table >= 0.0).all() for table in sums)
+            and all((np.abs(table) <= LARGEST_VALUE).all() for table in tables)
         )
-        sums = [self._table("words")[:, 2 * self._columns :][:, : core.WORD_SUMS + 1], room.prior]
-        if hasattr(self, "labels"):
-            sums += [self._table("words")[:, 2 * self._columns :], room.word_totals]
-        good = good and all((table >= 0.0).all() for table in [*sums, room.calibration.mass])
-        tables = [self._table(name) for name in (*SHARED_TABLES, "words", "word_totals")]
-        good = good and all((np.abs(table) <= LARGEST_VALUE).all() for table in tables)
         if not good:
             raise ValueError("its names, or what it knows of them, are out of range")
         if np.linalg.eigvalsh(room.mixer.curvature).min() <= 0.0:

@@ -5,7 +5,7 @@ argument.
 
 Examples come as rows of a matrix with a column for every place; or as lists of present features, where those of
 example t are PLACES[STARTS[t] : STARTS[t + 1]]. A place is the index of a feature in the model's tables, or -1 for a name
-that the model does not know. A model of words has no places; KEYS holds the hashes of the names, or is 0.
+that the model does not know.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from ..compiling.array_views import address_of, f64, f64_matrix, i64
 from ..compiling.jit import compiled
 
 BLOCK, SCRATCH, ROWS, TARGETS, WEIGHTS, SCORES, SIZE, WIDTH, OUTPUTS = range(9)
-STARTS, PLACES, KEYS = range(9, 12)
+STARTS, PLACES = range(9, 11)
 
 # A pass gathers the present features of the first AT_ONCE examples (core/examples/present_features.py). It
 # writes PARTS numbers per example to memory at LISTS_OF; and to memory from DESK to DESK_END, per example, up
 # to LISTED lists of at most LONGEST numbers. DONE is the number of examples gathered.
-LISTS_OF, AT_ONCE, DESK, DESK_END, DONE, EVERY_PLACE, LONGEST = range(12, 19)
+LISTS_OF, AT_ONCE, DESK, DESK_END, DONE, EVERY_PLACE, LONGEST = range(11, 18)
 GATHERED = 4  # where in a stream (`unpack_rows`) the address LISTS_OF stands
 PARTS, LISTED = 4, 3
 N_WORDS = LONGEST + 1

@@ -47,13 +47,9 @@ class ManyAtOnce:
                 call.move(self.block, done, stop)
             ready = False
             done += call.run(self.pass_holder.learning_pass)
-            if done < stop and not (issue_warnings(self) or self.add_slots()):
+            if done < stop and not issue_warnings(self):
                 self.prepare()
         workspace.give_back()
-
-    def add_slots(self) -> bool:
-        """Hook: make room for words if a pass stopped for lack of it; returns whether it did."""
-        return False
 
     def prepare(self) -> None:
         """Hook: change the model so that the pass that stopped can continue."""
@@ -70,13 +66,13 @@ class ManyAtOnce:
         """
         with self.lock.queue():
             self.lock.enter()
-            features, block = self.features, self.block
+            features, block, score = self.features, self.block, self.scoring_pass
             n_outputs = self.n_outputs if n_scores is None else n_scores
             rows = self._known_rows(batch, features)
             if len(batch) <= FEW_SCORED or block is None:
-                return self._scores_by(block, rows, n_outputs)
+                return _scores_by(score, block, rows, n_outputs)
             block = block.copy()
-        return self._scores_by(block, rows, n_outputs)
+        return _scores_by(score, block, rows, n_outputs)
 
     def _known_rows(self, batch: Batch, features: FeatureIndex) -> Any:
         """The batch as rows, or lists, of known features."""
@@ -88,16 +84,7 @@ class ManyAtOnce:
 
     def _score_rows(self, rows: Any) -> Rows:
         """The scores of rows that were made for the present state of the model."""
-        return self._scores_by(self.block, rows, self.n_outputs)
-
-    def _scores_by(self, block: Any, rows: Any, n_outputs: int) -> Rows:
-        scores: Rows = np.zeros((len(rows), n_outputs))
-        if block is None:
-            return scores
-        workspace = idle_workspace()
-        Call(block, rows, scores=scores, workspace=workspace).run(self.scoring_pass)
-        workspace.give_back()
-        return scores
+        return _scores_by(self.scoring_pass, self.block, rows, self.n_outputs)
 
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
         """(first, last, rows) of the parts of a batch to be learned. Adds their features to the known ones."""
@@ -131,3 +118,13 @@ class ManyAtOnce:
             if new:
                 self.add_features(new, batch.names_in_use())
         return self._known_rows(batch, self.features)
+
+
+def _scores_by(score: Any, block: Any, rows: Any, n_outputs: int) -> Rows:
+    """The scores of rows by a compiled pass."""
+    scores: Rows = np.zeros((len(rows), n_outputs))
+    if block is not None:
+        workspace = idle_workspace()
+        Call(block, rows, scores=scores, workspace=workspace).run(score)
+        workspace.give_back()
+    return scores

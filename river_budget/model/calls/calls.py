@@ -165,11 +165,10 @@ class Call:
         if type(rows) is Lists:
             if not by_address.ready & LISTED_EXAMPLES:
                 by_address.make_ready(LISTED_EXAMPLES)
-            keys = 0 if rows.keys is None else address_of(rows.keys)
-            lists = address_of(rows.starts), address_of(rows.places), keys
+            lists = address_of(rows.starts), address_of(rows.places)
             first, width, longest = address_of(rows.values), 0, rows.longest
         else:
-            lists, first, width = (0, 0, 0), address_of(rows), rows.shape[1]
+            lists, first, width = (0, 0), address_of(rows), rows.shape[1]
             longest = width
         self.desk = workspace.desk_for(longest + 1, n)
         self.firsts = (
@@ -261,13 +260,11 @@ def _packers(n: int) -> tuple[Any, Any]:
 class PreparedList(Call):
     """A call for one example with only some of the features; it takes time in proportion to these."""
 
-    __slots__ = ("keys", "passes", "places", "room", "scores", "target", "values", "weight")
+    __slots__ = ("passes", "places", "room", "scores", "target", "values", "weight")
 
-    def __init__(self, passes: Any, block: Any, room: int, n_outputs: int, keyed: bool = False):
+    def __init__(self, passes: Any, block: Any, room: int, n_outputs: int):
         self.passes, self.room = passes, room
         values, self.values = _array_and_view(room)
-        keys: Any = _integers(room)
-        self.keys = memoryview(keys)
         whole: Any = _integers(room + 2)
         whole[:] = 0
         whole[1] = room
@@ -276,10 +273,10 @@ class PreparedList(Call):
         targets, self.target = _array_and_view(1)
         weights, self.weight = _array_and_view(1)
         scores, self.scores = _array_and_view(1, n_outputs)
-        lists = Lists(starts, places, values, keys if keyed else None)
+        lists = Lists(starts, places, values)
         super().__init__(block, lists, targets, weights, scores)
 
-    def fill(self, places: list[int], values: Iterable[Any], keys: Any = None) -> None:
+    def fill(self, places: list[int], values: Iterable[Any]) -> None:
         """Write an example into the call.
 
         Raises struct.error, TypeError or OverflowError for a value that is no number.
@@ -288,5 +285,3 @@ class PreparedList(Call):
         pack_places, pack_numbers = _packers(n)
         pack_places(self.places, 0, 0, n, *places)
         pack_numbers(self.values, 0, *values)
-        if keys is not None:
-            struct.pack_into(f"{n}q", self.keys, 0, *keys)

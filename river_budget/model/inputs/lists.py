@@ -12,14 +12,13 @@ from ...core.block import blocks
 class Lists:
     """Examples as sparse lists: the entries of example t are those from starts[t] to starts[t + 1].
 
-    A feature that the model does not know has the place -1. In models of words, which find names by their keys alone, all
-    have, and keys[i] is that of entry i.
+    A feature that the model does not know has the place -1.
     """
 
-    __slots__ = ("keys", "places", "starts", "values")
+    __slots__ = ("places", "starts", "values")
 
-    def __init__(self, starts: Any, places: Any, values: Any, keys: Any = None):
-        self.starts, self.places, self.values, self.keys = starts, places, values, keys
+    def __init__(self, starts: Any, places: Any, values: Any):
+        self.starts, self.places, self.values = starts, places, values
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -27,7 +26,7 @@ class Lists:
     def __getitem__(self, some: slice) -> Lists:
         start, stop, _ = some.indices(len(self))
         starts = self.starts[start : max(start, stop) + 1]
-        return Lists(starts, self.places, self.values, self.keys)
+        return Lists(starts, self.places, self.values)
 
     @property
     def longest(self) -> int:

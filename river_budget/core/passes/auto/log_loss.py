@@ -87,8 +87,6 @@ def learn(call):
 def decide(call):
     """Score all rows. Returns how many it has scored: it stops at a row that is not finite."""
     model, stream, n = unpack_rows(call)
-    if state_at(model.state).slots > 0:  # another thread has changed the model to words
-        n = 0
     for t in range(n):
         x, f = row_of(stream[0], t), scores_of(stream, t)
         if not is_finite(x):

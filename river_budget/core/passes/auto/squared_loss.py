@@ -101,8 +101,6 @@ def learn(call):
 def decide(call):
     """Predict all rows, and their spread if there is a second column. Returns how many rows it has processed."""
     model, stream, n = unpack_rows(call)
-    if state_at(model.state).slots > 0:  # another thread has changed the model to words
-        n = 0
     for t in range(n):
         x, f = row_of(stream[0], t), scores_of(stream, t)
         if not is_finite(x):

@@ -52,7 +52,6 @@ from ...compiling.array_views import (
     f64_matrix,
     i32_matrix,
     i64,
-    i64_matrix,
     struct,
 )
 from ...compiling.jit import compiled
@@ -60,9 +59,9 @@ from ...compiling.model_type import MODEL, Rows, Tables, rows_at, rows_type, vie
 from ...compiling.named_rows import NamedTables, named_rows
 from ...simd.vector_ops import LANES
 
-# recent_place, hard_place: where the memory writes next; archived: rows that the archive has received. slots: places for
-# names in a model of words (words.py), else 0; held: how many of them are taken.
-_COUNTS = "rounds features second_order recent_place hard_place archived slots held"
+# recent_place, hard_place: where the memory writes next; archived: rows that the archive has received; held: names that a
+# model of words has learned.
+_COUNTS = "rounds features second_order recent_place hard_place archived words held"
 _NUMBERS = (
     "residual average variance last squared_error absolute_error "
     "lowest highest stretch latest_error length"
@@ -97,15 +96,21 @@ CALIBRATION_KNOTS = 11
 LEVELS = np.array((0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995))
 NORMAL_QUANTILES = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 
-BUCKET = 8  # slots of names with the same first bits
-WORD_SUMS = 2  # of a name, behind its weights and before its counts
+# In the row of a name, in a model of words (words/learners.py)
+G, S, SEEN, WEIGHTS = np.arange(4)
 
-Sizes = namedtuple("Sizes", "width columns classes squared archived slots")
+# words: 1 in a model of words, else 0
+Sizes = namedtuple("Sizes", "width columns classes squared archived words")
 
 
 def whole(n):
     """Rounded up to whole vectors: rows of linear models are filled up with zeros."""
     return (n + LANES - 1) // LANES * LANES
+
+
+def numbers_of_name(columns: int) -> int:
+    """The length of the row of a name: sums, weights of two models, counts."""
+    return int(whole(WEIGHTS + 2 * columns + max(columns, 2)))
 
 
 # Every table: what compiled code sees, and its shape. A table of one row is seen as this row. Others have rows with
@@ -138,15 +143,11 @@ ROOM_TABLES: dict[str, Any] = {
     "archive": (f32_matrix, lambda s: (s.archived, whole(s.width))),
     "links": (i32_matrix, lambda s: (s.archived, LINKS)),
     "archived": ({"target": f64, "weight": f64}, lambda s: (2, s.archived)),
-    # of a model of words: names and when they came last; weights of two models, sums, counts; counts of all names
-    "word_index": (i64_matrix, lambda s: (s.slots // BUCKET, 2 * BUCKET)),
-    "words": (
-        f64_matrix,
-        lambda s: (s.slots + (s.slots > 0), whole(2 * s.columns + WORD_SUMS + s.classes)),
-    ),
-    "word_totals": (f64, lambda s: (1, s.classes)),
+    # of a model of words: a row as that of a name, and counts of all names
+    "word_bias": (f64, lambda s: (1, s.words * numbers_of_name(s.columns))),
+    "word_totals": (f64, lambda s: (1, s.words * s.classes)),
 }
-OF_WORDS = ("word_index", "words", "word_totals")
+OF_WORDS = ("word_bias", "word_totals")
 OF_ROWS = ("slots", "bins")  # no model of words has them
 _NEIGHBOURS = {"distance": f64, "place": u64, "share": f64, "target": f64, "weight": f64}
 DESK_TABLES: dict[str, Any] = {
@@ -181,13 +182,13 @@ DIRECTORY = whole(3 * len(_NUMBER_OF))  # numbers
 
 
 def shapes_of(
-    tables: dict[str, Any], width: int, columns: int, budget: int, slots: int = 0
+    tables: dict[str, Any], width: int, columns: int, budget: int, words: int
 ) -> dict[str, tuple[int, int]]:
     """(rows, columns) of each of these tables, in a model of this width."""
-    squared, archived = whole(min(width, MOST_SQUARED) + 1), 0 if slots else ARCHIVED_TIMES * budget
-    sizes = Sizes(width, columns, max(columns, 2), squared, archived, slots)
+    squared, archived = whole(min(width, MOST_SQUARED) + 1), 0 if words else ARCHIVED_TIMES * budget
+    sizes = Sizes(width, columns, max(columns, 2), squared, archived, words)
     shapes = {name: shape(sizes) for name, (_, shape) in tables.items()}
-    return shapes | {name: (shapes[name][0], 0) for name in OF_ROWS if slots and name in shapes}
+    return shapes | {name: (shapes[name][0], 0) for name in OF_ROWS if words and name in shapes}
 
 
 def _places(shapes: dict[str, tuple[int, int]], start: int) -> Any:
@@ -200,10 +201,10 @@ def _places(shapes: dict[str, tuple[int, int]], start: int) -> Any:
 
 
 @functools.lru_cache(64)
-def directory(width: int, columns: int, budget: int, slots: int = 0) -> Any:
+def directory(width: int, columns: int, budget: int, words: int) -> Any:
     """(the directory as an array, numbers in the room, numbers on the desk)"""
-    inside, room = _places(shapes_of(ROOM_TABLES, width, columns, budget, slots), DIRECTORY)
-    beside, desk = _places(shapes_of(DESK_TABLES, width, columns, budget, slots), 0)
+    inside, room = _places(shapes_of(ROOM_TABLES, width, columns, budget, words), DIRECTORY)
+    beside, desk = _places(shapes_of(DESK_TABLES, width, columns, budget, words), 0)
     entries = np.zeros(DIRECTORY, np.int64)
     for name, entry in (inside | beside).items():
         entries[3 * _NUMBER_OF[name] :][:3] = entry
@@ -211,11 +212,9 @@ def directory(width: int, columns: int, budget: int, slots: int = 0) -> Any:
     return entries, room, desk
 
 
-def place_in(
-    name: str, width: int, columns: int, budget: int, slots: int = 0
-) -> tuple[int, int, int]:
+def place_in(name: str, width: int, columns: int, budget: int, words: int) -> tuple[int, int, int]:
     """(start, rows, columns) of a table in the room, or on the desk."""
-    start, rows, length = directory(width, columns, budget, slots)[0][3 * _NUMBER_OF[name] :][:3]
+    start, rows, length = directory(width, columns, budget, words)[0][3 * _NUMBER_OF[name] :][:3]
     return int(start), int(rows), int(length)
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ....compiling.jit import compiled
-from ....examples.call import row_of, scores_of, unpack_rows, words_of
+from ....examples.call import row_of
+from ....examples.finite import is_finite
+from ....examples.present_features import example, example_and_scores, unpack, values_of
 from ..calibration import calibrate, learn_calibration
 from ..experts import HEAVIEST_EXAMPLE
 from ..log_loss import (
@@ -22,20 +24,22 @@ from ..log_loss import (
     write_prior,
     write_scores,
 )
-from ..tables import OWN, columns_of, desk_of, state_at
+from ..tables import OWN, desk_of, state_at
 from .learners import (
+    CONFIDENT_PART,
     FEW_COUNTS,
+    LINEAR_PART,
     RATE,
     UNBOUNDED,
     inverse_root,
     learn_confident,
     learn_counts,
     learn_linear,
+    meet,
     predict_counts,
     predict_linear,
     squared_length,
 )
-from .names import REFUSED, is_full, read_words, take_slots, words_in
 
 LINEAR, CONFIDENT = np.int64(1), np.int64(2)  # experts, behind the prior
 LEAST_CURVE = 1e-3
@@ -43,47 +47,41 @@ LEAST_CURVE = 1e-3
 
 @compiled(called_from_python=True)
 def learn(call):
-    """As `log_loss.learn`; it stops, too, before a row for which the table is too full."""
-    model, stream, n = unpack_rows(call)
+    """As `log_loss.learn`."""
+    model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        length = read_words(model, words_of(call), t)
-        w, f = stream[2][t], scores_of(stream, t)
-        if length == REFUSED or (w > 0.0 and is_full(model, state)):
+        x, f, y, w = example(model, stream, t)
+        if not is_finite(values_of(x)):
             return t
-        words = words_in(words_of(call), length)
-        predict_classes(model, state, words)
+        predict_classes(model, state, x)
         write_scores(model, f)
         if w > 0.0:
-            w = min(w, HEAVIEST_EXAMPLE)
-            learn_class(model, state, words, class_of(model, stream[1][t]), w)
+            learn_class(model, state, x, class_of(model, y), min(w, HEAVIEST_EXAMPLE))
     return n
 
 
 @compiled(called_from_python=True)
 def decide(call):
     """As `log_loss.decide`."""
-    model, stream, n = unpack_rows(call)
-    state = state_at(model.state)
-    if state.slots == 0:  # another thread changes the model to words
-        n = 0
+    model, stream, n = unpack(call)
     for t in range(n):
-        length = read_words(model, words_of(call), t)
-        if length == REFUSED:
+        x, f = example_and_scores(model, stream, t)
+        if not is_finite(values_of(x)):
             return t
-        predict_classes(model, state, words_in(words_of(call), length))
-        write_scores(model, scores_of(stream, t))
+        predict_classes(model, state_at(model.state), x)
+        write_scores(model, f)
     return n
 
 
 @compiled
-def predict_classes(model, state, words):
+def predict_classes(model, state, x):
     """All experts, and their mixture."""
     desk = desk_of(model)
-    scores, shares, inverse = desk.scores, desk.shares, inverse_root(squared_length(words))
-    predict_linear(model, words, np.int64(0), inverse, row_of(scores, LINEAR))
-    predict_linear(model, words, columns_of(model), inverse, row_of(scores, CONFIDENT))
-    predict_counts(model, state, words)
+    scores, shares, inverse = desk.scores, desk.shares, inverse_root(squared_length(x))
+    predict_linear(model, x, LINEAR_PART, inverse, row_of(scores, LINEAR))
+    predict_linear(model, x, CONFIDENT_PART, inverse, row_of(scores, CONFIDENT))
+    predict_counts(model, state, x)
     for k in range(LINEAR, FEW_COUNTS + 1):
         link(row_of(scores, k), row_of(shares, k))
     write_prior(model, row_of(shares, OWN))
@@ -92,17 +90,17 @@ def predict_classes(model, state, words):
 
 
 @compiled
-def learn_class(model, state, words, y, w):
+def learn_class(model, state, x, y, w):
     """LEARN, after `predict_classes` of the same row."""
     write_errors(model, y, w)
     learn_mixture(model, state, y, w)
     learn_calibration(model, y, w)
-    take_slots(model, state, words)
-    inverse, errors = inverse_root(squared_length(words)), desk_of(model).errors
-    learn_linear(model, words, inverse, RATE, row_of(errors, LINEAR))
+    meet(model, state, x)
+    inverse, errors = inverse_root(squared_length(x)), desk_of(model).errors
+    learn_linear(model, x, inverse, RATE, row_of(errors, LINEAR))
     curve = w * max(curve_of(row_of(desk_of(model).shares, CONFIDENT)), LEAST_CURVE)
-    learn_confident(model, words, inverse, curve, UNBOUNDED, row_of(errors, CONFIDENT))
-    learn_counts(model, words, y, w, 1.0)
+    learn_confident(model, x, inverse, curve, UNBOUNDED, row_of(errors, CONFIDENT))
+    learn_counts(model, x, y, w, 1.0)
     learn_prior(model, y, w)
     state.rounds += 1
 

@@ -18,7 +18,15 @@ import numpy as np
 
 from ....block.limits import within
 from ....compiling.jit import compiled
-from ....examples.call import row_of, scores_of, unpack_rows, words_of
+from ....examples.call import row_of
+from ....examples.finite import is_finite
+from ....examples.present_features import (
+    example,
+    example_and_scores,
+    places_of,
+    unpack,
+    values_of,
+)
 from ..experts import HEAVIEST_EXAMPLE
 from ..scaling import LARGEST_VALUE
 from ..squared_loss import (
@@ -32,19 +40,23 @@ from ..squared_loss import (
     usual_size,
     write_errors,
 )
-from ..tables import OWN, WORD_SUMS, desk_of, found_of, room_of, state_at
+from ..tables import OWN, SEEN, desk_of, found_of, state_at
 from .learners import (
     BOUNDED,
+    CONFIDENT_PART,
     LARGEST_COUNT,
+    LINEAR_PART,
     RATE,
+    fading_of,
+    first_count,
     inverse_root,
     learn_confident,
     learn_counts,
     learn_linear,
+    meet,
     predict_linear,
     squared_length,
 )
-from .names import NO_SLOT, REFUSED, fading_of, is_full, read_words, take_slots, words_in
 
 LINEAR, CONFIDENT, MEANS = np.int64(1), np.int64(2), np.int64(3)  # experts, behind the last target
 TARGETS, DEVIATIONS = np.int64(0), np.int64(1)  # columns of counts
@@ -53,36 +65,29 @@ LENGTH_RATE = 0.01
 
 @compiled(called_from_python=True)
 def learn(call):
-    """As `squared_loss.learn`; it stops, too, before a row for which the table is too full."""
-    model, stream, n = unpack_rows(call)
+    """As `squared_loss.learn`."""
+    model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        length = read_words(model, words_of(call), t)
-        w, f = stream[2][t], scores_of(stream, t)
-        if length == REFUSED or (w > 0.0 and is_full(model, state)):
+        x, f, y, w = example(model, stream, t)
+        if not is_finite(values_of(x)):
             return t
-        words = words_in(words_of(call), length)
-        predict_numbers(model, state, words)
+        predict_numbers(model, state, x)
         f[0] = found_of(model).forecast
         if w > 0.0:
-            w = min(w, HEAVIEST_EXAMPLE)
-            learn_number(model, state, words, within(stream[1][t], LARGEST_VALUE), w)
+            learn_number(model, state, x, within(y, LARGEST_VALUE), min(w, HEAVIEST_EXAMPLE))
     return n
 
 
 @compiled(called_from_python=True)
 def decide(call):
     """As `squared_loss.decide`."""
-    model, stream, n = unpack_rows(call)
-    state = state_at(model.state)
-    if state.slots == 0:  # another thread changes the model to words
-        n = 0
+    model, stream, n = unpack(call)
     for t in range(n):
-        length = read_words(model, words_of(call), t)
-        if length == REFUSED:
+        x, f = example_and_scores(model, stream, t)
+        if not is_finite(values_of(x)):
             return t
-        predict_numbers(model, state, words_in(words_of(call), length))
-        f = scores_of(stream, t)
+        predict_numbers(model, state_at(model.state), x)
         f[0] = found_of(model).forecast
         if f.shape[0] > 1:
             f[1] = found_of(model).spread
@@ -96,34 +101,34 @@ def usual_inverse(state, square):
 
 
 @compiled
-def predict_numbers(model, state, words):
+def predict_numbers(model, state, x):
     """All experts, their mixture, and its spread."""
-    scores, square = desk_of(model).scores, squared_length(words)
+    scores, square = desk_of(model).scores, squared_length(x)
     inverse = usual_inverse(state, square)
     scores[OWN, 0] = state.last - state.average
-    predict_linear(model, words, np.int64(0), inverse_root(square), row_of(scores, LINEAR))
-    predict_linear(model, words, np.int64(1), inverse, row_of(scores, CONFIDENT))
-    scores[MEANS, 0] = mean_of_words(model, state, words)
+    predict_linear(model, x, LINEAR_PART, inverse_root(square), row_of(scores, LINEAR))
+    predict_linear(model, x, CONFIDENT_PART, inverse, row_of(scores, CONFIDENT))
+    scores[MEANS, 0] = mean_of_words(model, state, x)
     found_of(model).spread = math.exp(state.stretch) * math.sqrt(state.latest_error)
     mix(model, state)
 
 
 @compiled
-def learn_number(model, state, words, y, w):
+def learn_number(model, state, x, y, w):
     """LEARN, after `predict_numbers` of the same row."""
-    found, square = found_of(model), squared_length(words)
+    found, square = found_of(model), squared_length(x)
     if state.rounds == 0:  # a first target is no error
         state.average = state.last = state.lowest = state.highest = y
         found.forecast = y
     error, bound = y - found.forecast, largest_error(state)
     write_errors(model, state, y, bound)
-    take_slots(model, state, words)
+    meet(model, state, x)
     if state.rounds > 0:
         learn_mixture(model, state, y, bound, w)
-        learn_weights(model, state, words, w)
+        learn_weights(model, state, x, w)
     deviation = within(y - state.average, bound)
-    learn_counts(model, words, TARGETS, w, 1.0)
-    learn_counts(model, words, DEVIATIONS, w, deviation)
+    learn_counts(model, x, TARGETS, w, 1.0)
+    learn_counts(model, x, DEVIATIONS, w, deviation)
     learn_spread(model, state, error, w)
     learn_targets(state, y, error, bound, w)
     first = 1.0 / (state.rounds + 1.0)
@@ -132,27 +137,28 @@ def learn_number(model, state, words, y, w):
 
 
 @compiled
-def learn_weights(model, state, words, w):
+def learn_weights(model, state, x, w):
     """linear, confident"""
-    errors, size, square = desk_of(model).errors, usual_size(state), squared_length(words)
+    errors, size, square = desk_of(model).errors, usual_size(state), squared_length(x)
     if has_scale(state):
         lacking = row_of(errors, LINEAR)
         lacking[0] = w * within(lacking[0] / size, LARGEST_RATIO)
-        learn_linear(model, words, inverse_root(square), RATE * size, lacking)
+        learn_linear(model, x, inverse_root(square), RATE * size, lacking)
         inverse = usual_inverse(state, square)
-        learn_confident(model, words, inverse, w, BOUNDED, row_of(errors, CONFIDENT))
+        learn_confident(model, x, inverse, w, BOUNDED, row_of(errors, CONFIDENT))
 
 
 @compiled
-def mean_of_words(model, state, words):
+def mean_of_words(model, state, x):
     """How far targets were from the mean when these names came, each drawn to 0 as if by one more row."""
-    _, values, places = words
-    room, first, known, total = room_of(model), 2 + WORD_SUMS, 0.0, 0.0
-    table, index = room.words, room.word_index
-    for i in range(values.shape[0]):
-        if places[i] != NO_SLOT and values[i] > 0.0:
-            row, fading = row_of(table, places[i]), fading_of(index, places[i], state.rounds)
-            x = min(values[i], LARGEST_COUNT)
-            known += x
-            total += x * (fading * row[first + 1] / (fading * row[first] + 1.0))
+    places, values, first = places_of(x), values_of(x), first_count(model)
+    known, total = 0.0, 0.0
+    for i in range(places.shape[0]):
+        row = row_of(model.vectors, places[i])
+        if row[SEEN] != 0.0 and values[i] > 0.0:
+            fading, value = fading_of(row, state), min(values[i], LARGEST_COUNT)
+            known += value
+            total += value * (
+                fading * row[first + DEVIATIONS] / (fading * row[first + TARGETS] + 1.0)
+            )
     return total / known if known > 0.0 else 0.0
