@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from . import algorithms
@@ -50,6 +51,12 @@ if TYPE_CHECKING:  # `__getattr__` below loads each name when it is first used
     )
     from .saving import SavedModelError, load, save
     from .uniting import merge
+
+if not getattr(sys, "_is_gil_enabled", lambda: True)():
+    raise ImportError(
+        "river_budget has not been tested without Python's global lock: "
+        "start Python with -X gil=1, or set PYTHON_GIL=1"
+    )
 
 __all__ = [
     "AutoKernelClassifier",

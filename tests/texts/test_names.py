@@ -51,7 +51,7 @@ def typed():
     (block,) = (
         node
         for node in syntax_of(ROOT / "river_budget" / "__init__.py").body
-        if isinstance(node, ast.If)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
     )
     return {alias.name: node.module or alias.name for node in block.body for alias in node.names}
 

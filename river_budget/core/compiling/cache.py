@@ -5,13 +5,15 @@ With a damaged cache or a full disk a function is compiled again: that takes tim
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pickle
-import warnings
 from typing import Any
 
 from numba.core import caching, config
+
+from .plain import warn_of_no_cache
 
 
 class FolderLocator:
@@ -109,29 +111,8 @@ class CacheFile(caching.IndexDataCacheFile):
                 super().save(key, data)
                 return
             except OSError as error:
-                warn_once(True, str(error))
+                warn_of_no_cache(error)
                 return
             except Exception:
-                self.flush()  # the index cannot be read: start a new one and try again
-
-
-_warned: set[bool] = set()
-
-
-def warn_once(no_folder: bool, message: str) -> None:
-    """Warn that nothing is cached; at most once per process for each of the two reasons.
-
-    no_folder: the reason is that no cache folder can be written; otherwise, that this version of numba
-    organises its cache differently.
-    """
-    if no_folder in _warned:
-        return
-    _warned.add(no_folder)
-    reason = (
-        f"no folder for numba's cache can be written ({message}): set NUMBA_CACHE_DIR to one that can"
-        if no_folder
-        else f"this version of numba keeps its cache in another way ({message})"
-    )
-    warnings.warn(
-        f"river_budget compiles anew in every process, as {reason}", RuntimeWarning, stacklevel=2
-    )
+                with contextlib.suppress(Exception):
+                    self.flush()  # the index cannot be read: start a new one and try again

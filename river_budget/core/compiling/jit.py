@@ -16,16 +16,19 @@ from typing import Any
 
 import numba
 
-from .plain import PLAIN
+from .plain import PLAIN, warn_of_no_cache
 
+Cache: Any = None
 Compiler: Any = None
-if not PLAIN:
-    from .cache import Cache, warn_once
-
+if not PLAIN:  # another numba may lack these private parts, or give other things their names
+    try:
+        from .cache import Cache
+    except (ImportError, AttributeError, TypeError) as error:
+        warn_of_no_cache(error)
     try:
         from .linking import LinkableCache
         from .numba_pipeline import Compiler, LinkableCompiler
-    except (ImportError, AttributeError):  # another numba, without these private parts
+    except (ImportError, AttributeError, TypeError):
         Compiler = None
 
 # LLVM may reorder sums and fuse products, so that loops vectorise. It may not assume that numbers are
@@ -91,8 +94,8 @@ def compiled(
             return numba.njit(**options)(function)
         try:
             return _dispatcher(function, options, apart)
-        except (RuntimeError, AttributeError) as error:
-            warn_once(isinstance(error, RuntimeError), str(error))
+        except (RuntimeError, AttributeError, TypeError) as error:
+            warn_of_no_cache(error)
             return _dispatcher(function, options, apart, cached=False)
 
     return decorate if function is None else decorate(function)
@@ -104,6 +107,7 @@ def _dispatcher(function: Any, options: dict[str, Any], apart: bool, cached: boo
     if Compiler is not None:
         options = options | {"pipeline_class": LinkableCompiler if linked else Compiler}
     dispatcher: Any = numba.njit(**options)(function)
+    cached = cached and Cache is not None
     if cached and hasattr(dispatcher, "_cache"):  # absent with NUMBA_DISABLE_JIT
         dispatcher._cache = (LinkableCache if linked else Cache)(function, _STAMP)
     return dispatcher

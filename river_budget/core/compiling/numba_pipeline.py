@@ -13,8 +13,8 @@ These changes make a first call faster:
 
 Each change affects only the function being compiled and no other part of the process (the garbage collector,
 numba's locks and their callbacks stay as they are). The names used here are private to numba. Where a version
-of numba lacks them, or with RIVER_BUDGET_PLAIN (core/compiling/plain.py),
-core/compiling/jit.py does without this module.
+of numba lacks them at import, or with RIVER_BUDGET_PLAIN (core/compiling/plain.py),
+core/compiling/jit.py does without this module; where it lacks them later, core/compiling/trial.py finds out.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from numba.core import (
 )
 
 from .linking import LinkableLibrary, Wrapper
+from .trial import private_parts_work
 
 PACKAGE = __name__.removesuffix("core.compiling.numba_pipeline")
 LEFT_OUT = {
@@ -254,10 +255,13 @@ class Compiler(compiler.Compiler):  # type: ignore[misc]
     """The compiler of functions that Python calls, or that passes call by address."""
 
     def compile_extra(self, function: Any) -> Any:
-        self.state.flags = Options(self.state.flags)
+        if private_parts_work(Compiler, LinkableCompiler):
+            self.state.flags = Options(self.state.flags)
         return super().compile_extra(function)
 
     def define_pipelines(self) -> Any:
+        if not private_parts_work(Compiler, LinkableCompiler):
+            return super().define_pipelines()
         state, options = self.state, self.state.flags.copy()
         state.typingctx = _caching_in_inference(state.typingctx, options)
         if options in _known_steps and of_the_package(state.func_id):
@@ -275,5 +279,6 @@ class LinkableCompiler(Compiler):
 
     def define_pipelines(self) -> Any:
         state = self.state
-        state.library = LinkableLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        if private_parts_work(Compiler, LinkableCompiler):
+            state.library = LinkableLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         return super().define_pipelines()

@@ -23,6 +23,26 @@ cgutils and contexts that go with it, and llvmlite's builder. numba documents so
 from __future__ import annotations
 
 import os
+import warnings
 
 VARIABLE = "RIVER_BUDGET_PLAIN"
 PLAIN = os.environ.get(VARIABLE, "") not in ("", "0")
+
+_warned: set[str] = set()
+
+
+def warn_once(what: str, reason: str) -> None:
+    """Warn that the package does `what`; at most once per process."""
+    if what not in _warned:
+        _warned.add(what)
+        warnings.warn(f"river_budget {what}, as {reason}", RuntimeWarning, stacklevel=2)
+
+
+def warn_of_no_cache(error: Exception) -> None:
+    """Warn that nothing is kept on disk: this version of numba has another cache, or none can be written."""
+    reason = (
+        f"no folder for numba's cache can be written ({error}): set NUMBA_CACHE_DIR to one that can"
+        if isinstance(error, RuntimeError | OSError)
+        else f"this version of numba keeps its cache in another way ({error})"
+    )
+    warn_once("compiles anew in every process", reason)

@@ -14,7 +14,7 @@ from river_budget.core.compiling.plain import VARIABLE
 
 PACKAGE = ROOT / "river_budget"
 # The files of core that need private parts
-PRIVATE = {"numba_pipeline", "linking", "cache"}
+PRIVATE = {"numba_pipeline", "linking", "cache", "trial"}
 
 FEW = ["FOGD"]  # each is compiled anew; this one takes 6 seconds, those with vectors 10 to 20
 ALL = [*TABLE, "KernelOneClassSVM"]
@@ -86,3 +86,43 @@ def test_all_other_files_import_from_numba_what_is_offered():
         if module not in OFFERED or name not in (OFFERED[module] or {name})
     }
     assert not refused
+
+
+# Private parts that are looked up while a function is compiled: of the libraries, of the steps, and of their order
+PARTS = [
+    ("numba.core.codegen", "JITCodeLibrary", "_ensure_finalized"),
+    ("numba.core.codegen", "JITCodeLibrary", "_finalize_dynamic_globals"),
+    ("numba.core.lowering", "Lower", "lower"),
+    ("numba.core.untyped_passes", "InlineInlinables", "_do_work"),
+    ("numba.core.compiler_machinery", "PassManager", "finalize"),
+    ("numba.core.typing.context", "Context", "resolve_function_type"),
+]
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "part", [PARTS[0], *(pytest.param(part, marks=pytest.mark.slow) for part in PARTS[1:])]
+)
+def test_a_numba_that_lacks_a_private_part_at_the_first_compilation_compiles_in_its_own_way(part, tmp_path):  # fmt: skip
+    program = SUPPORT / "without_parts.py"
+    *scores, warning = run(program, *part, NUMBA_CACHE_DIR=str(tmp_path))
+    assert part[-1] in warning
+    assert "compiles more slowly" in warning
+    assert [*scores, ""] == run(program)
+
+
+WITHOUT_A_GLOBAL_LOCK = """
+import sys
+sys._is_gil_enabled = lambda: {enabled}
+try:
+    import river_budget
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("enabled", [False, True])
+def test_a_python_without_its_global_lock_is_refused_by_one_sentence(enabled):
+    printed = run("-c", WITHOUT_A_GLOBAL_LOCK.format(enabled=enabled))
+    assert len(printed) == (not enabled)
+    assert enabled or "PYTHON_GIL=1" in printed[0]
