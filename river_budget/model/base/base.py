@@ -233,7 +233,8 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
             twin.begin_with(in_order(names))
             self.adopt(twin)
             return
-        self.make_room(len(names), beside)
+        if len(names) > len(self.features.vacant):
+            self.make_room(len(names), beside)
         self.before_new_names(names)
         self.features.add(names)
         self.forget_rows()
@@ -266,7 +267,7 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
 
     def _new_row(self) -> PreparedRow:
         """A prepared call for one example with all known features."""
-        return PreparedRow(self._passes, self.block, self.features.width, self.n_outputs)
+        return PreparedRow(self._passes, self.block, self.features, self.n_outputs)
 
     def _new_list(self, entries: int) -> PreparedList:
         """A prepared call for one example with some of the features."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from ...core.compiling import by_address
 from ...core.compiling.needs import Need
 from ...core.examples import call as words
 from ...core.expansion.custom_kernels import address_for
+from ..inputs.features import FeatureIndex, packer_of
 from ..inputs.lists import Lists
 
 Block = NDArray[np.uint8]  # the memory of a model, see core/block/layout.py
@@ -233,28 +234,49 @@ def class_of_passes(learn: Any, score: Any) -> Any:
 class PreparedRow(Call):
     """A call for one example with all known features, made once and reused.
 
-    Single numbers are read and written through memoryviews, which is twice as fast as through arrays.
+    `write(*get(x))` writes the values of an example whose number of features is `length`. Single numbers are read and
+    written through memoryviews, which is twice as fast as through arrays.
     """
 
-    __slots__ = ("memory", "n_features", "passes", "scores")
+    __slots__ = (
+        "get",
+        "length",
+        "memory",
+        "n_features",
+        "passes",
+        "scores",
+        "target",
+        "weight",
+        "write",
+    )
 
-    def __init__(self, passes: Any, block: Any, n_features: int, n_outputs: int):
-        self.passes, self.n_features = passes, n_features
+    def __init__(self, passes: Any, block: Any, features: FeatureIndex, n_outputs: int):
+        self.passes, n = passes, features.width
         # the values of the example, its target, its weight
-        numbers, self.memory = _array_and_view(n_features + 2)
-        rows, targets, weights = (
-            numbers[:n_features].reshape(1, -1),
-            numbers[n_features : n_features + 1],
-            numbers[n_features + 1 :],
+        numbers, self.memory = _array_and_view(n + 2)
+        rows, targets, weights = numbers[:n].reshape(1, -1), numbers[n : n + 1], numbers[n + 1 :]
+        self.n_features = n
+        self.target: Any = memoryview(targets)
+        self.weight: Any = memoryview(weights)
+        self.length, self.get, scaled = features.reader()
+        write = functools.partial(packer_of(n), self.memory, 0)
+        self.write = (
+            functools.partial(_write_scaled, write, self.memory, scaled) if scaled else write
         )
         scores, self.scores = _array_and_view(1, n_outputs)
         super().__init__(block, rows, targets, weights, scores)
 
 
+def _write_scaled(write: Any, memory: Any, scaled: Any, *values: Any) -> None:
+    write(*values)
+    for place, factor in scaled:
+        memory[place] *= factor
+
+
 @functools.lru_cache(4096)
-def _packers(n: int) -> tuple[Any, Any]:
-    """(function that packs start, end and n places into memory, function that packs n floats)"""
-    return struct.Struct(f"{n + 2}q").pack_into, struct.Struct(f"{n}d").pack_into
+def _packer_of_places(n: int) -> Callable[..., None]:
+    """A function that packs start, end and n places into memory."""
+    return struct.Struct(f"{n + 2}q").pack_into
 
 
 class PreparedList(Call):
@@ -282,6 +304,10 @@ class PreparedList(Call):
         Raises struct.error, TypeError or OverflowError for a value that is no number.
         """
         n = len(places)
-        pack_places, pack_numbers = _packers(n)
-        pack_places(self.places, 0, 0, n, *places)
-        pack_numbers(self.values, 0, *values)
+        self.fill_places(places)
+        packer_of(n)(self.values, 0, *values)
+
+    def fill_places(self, places: list[int]) -> None:
+        """Write the places of an example's features into the call."""
+        n = len(places)
+        _packer_of_places(n)(self.places, 0, 0, n, *places)

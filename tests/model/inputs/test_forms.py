@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import re
+from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from models import learn
+from models import MODELS, learn, one_of_each
 from optional import pandas as pd
 from optional import polars as pl
 from optional import pyarrow as pa
@@ -18,6 +20,7 @@ from river_budget.kernels import RBF
 
 COLUMNS = {"a": [1.0, 3.0, 0.0], "b": [2.0, 0.0, 1.0]}
 Y = [True, False, True]
+ROWS = [({"a": 1.0 * (i % 4), "b": 1.0 + i % 3}, i % 2 == 0) for i in range(12)]
 DICTS = [{"a": 1.0}, {"b": 2.0}]
 A_DICT = "an example must be a dict of its features, not "
 A_FRAME = "examples must come as a frame, a 2-D array or a sparse matrix, not as "
@@ -132,3 +135,22 @@ def test_dir_shows_public_names(name):
     assert set(module.__all__) <= shown
     assert not shown & {"annotations", "Any", "importlib", "core", "model", "parameters", "base"}
     assert all(hasattr(module, each) for each in shown - {"plots", "sklearn"})
+
+
+INVENTING = {"Counter": Counter, "defaultdict": lambda x: defaultdict(lambda: 7.0, x)}
+
+
+@pytest.mark.parametrize("kind", INVENTING)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
+def test_dicts_that_invent_values_are_read_as_what_they_hold(model, kind):
+    """River's BagOfWords returns a Counter, which has 0 for every name: other names were learned as zeros."""
+    model = learn(model.clone(), ROWS)
+    as_dict = copy.deepcopy(model)
+    for x in ({"a": 2, "b": 1}, {"c": 1, "d": 1}, {"a": 1, "d": 3}, {"e": 1}):
+        given = INVENTING[kind](x)
+        if hasattr(model, "predict_one"):
+            assert model.predict_one(given) == as_dict.predict_one(x)
+        learn(model, [(given, True)])
+        learn(as_dict, [(x, True)])
+        assert dict(given) == x
+    assert pickle.dumps(model) == pickle.dumps(as_dict)

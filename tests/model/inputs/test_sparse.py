@@ -158,27 +158,30 @@ def test_predictions_leave_no_trace():
     assert (model.block.tobytes(), list(model.features), model.memory_usage) == before
 
 
-def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(monkeypatch):
+@pytest.mark.parametrize(("step", "kind"), [("pack_list", float), ("split", np.float64)])
+def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(
+    monkeypatch, step, kind
+):
     """Another thread may learn between the lookup of places and the pass."""
     model = rb.RBPClassifier(12, K, seed=1)
     run(model, documents(400, drift=9.0))
-    index, further, split = model.features, documents(2000, seed=3, drift=9.0), []
-    x = dict.fromkeys(index, 0.1) | {"unknown": 0.5}
-    look_up = index.split
+    index, further, places = model.features, documents(2000, seed=3, drift=9.0), []
+    x = dict.fromkeys(index, kind(0.1)) | {"unknown": kind(0.5)}
+    look_up = getattr(index, step)
 
-    def then_learn(x):
-        found = look_up(x)
-        if not split:
-            split.append(found)
+    def then_learn(*given):
+        found = look_up(*given)
+        if not places:
+            places.append(found)
             monkeypatch.undo()
             version = index.version
             while index.version == version:
                 model.learn_one(*next(further))
         return found
 
-    monkeypatch.setattr(index, "split", then_learn)
+    monkeypatch.setattr(index, step, then_learn)
     score = model.decision_function_one(x)
-    assert split
+    assert places[0] is not None
     assert model.features is index
     assert score == model.decision_function_one(x)
 
