@@ -146,7 +146,7 @@ class FeatureIndex:
 
     def forget(self, used: Any, kept: Iterable[Any]) -> None:
         """Forget the names at places that are not `used`, except for names in `kept`."""
-        stays = used.copy()
+        stays = used[: self.width].copy()
         stays[self.vacant] = False
         stays[[self.places[name] for name in kept if name in self.places]] = True
         keeps = stays.tolist()
