@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import random
+import signal
 import sqlite3
 
+import numpy as np
 import pytest
+from folders import SUPPORT
 from keyed import (
     MODEL,
     N,
@@ -20,7 +23,8 @@ from keyed import (
     shards_of,
     values_of,
 )
-from processes import KILL
+from optional import pandas as pd
+from processes import KILL, ended
 
 from river_budget.distributed import KeyedModels, WorkerLost
 from river_budget.distributed.keyed.storage import ShardDatabase
@@ -249,3 +253,76 @@ def test_shards_that_are_killed_go_back_and_only_those_are_replaced(ray, expecte
         first, second = processes_of(models)
         assert (first, second) != tuple(processes)
         assert second == processes[1]
+
+
+# a hundred thousand keys, and all of it in one run
+
+MANY, CHUNK = 100_000, 10_000
+SEVERAL = {"shards": 2, "checkpoint_every": 4 * CHUNK, "max_keys": MANY // 5}
+
+
+def many(models, stop):
+    """Learn the rows from where the models are: every key three times, in other orders."""
+    for first in range(models.rows_done, stop, CHUNK):
+        rng = np.random.default_rng(first)
+        X = pd.DataFrame(rng.normal(size=(CHUNK, 3)), columns=list("abc"))
+        order = np.random.default_rng(first // MANY).permutation(MANY)
+        models.learn_many(X.assign(key=order[first % MANY :][:CHUNK]), X["a"] > 0.0)
+
+
+def limit_files_of(models, size):
+    """Let no file of a shard grow beyond so many bytes, as on a full disk; None: no limit any more."""
+
+    def limit(host):
+        import resource
+
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size or most, most))
+
+    ray = models._coordinator.backend.ray
+    ray.get(models._coordinator.backend.workers[0].host.__ray_call__.remote(limit))
+
+
+KILLED = """
+import os, sys
+sys.path[:0] = sys.argv[2:]
+from keyed import keyed
+from processes import KILL
+from test_keyed_losses import CHUNK, SEVERAL, many
+with keyed(checkpoint=sys.argv[1], **SEVERAL) as models:
+    many(models, 7 * CHUNK)
+    models.flush()
+    os.kill(os.getpid(), KILL)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+def test_many_keys_outlive_a_killed_program_a_killed_worker_and_a_full_disk(ray, file, tmp_path):
+    """Each goes back to the last checkpoint, and in the end the models are those of an undisturbed run."""
+    folder, paths = tmp_path / "folder", (SUPPORT, SUPPORT.parent, SUPPORT.parent / "distributed")
+    code, _, errors = ended(KILLED, folder, *paths, limit=3600)
+    assert code == -KILL, errors
+    with KeyedModels(MODEL, "key", checkpoint=folder, **SEVERAL) as models:
+        assert models.rows_done == 4 * CHUNK
+        many(models, 14 * CHUNK)
+        os.kill(processes_of(models)[1], KILL)
+        with pytest.raises(WorkerLost, match="again, from row"):  # noqa: PT012
+            many(models, 16 * CHUNK)
+            models.flush()
+        saved = models.rows_done
+        assert saved in (8 * CHUNK, 12 * CHUNK)  # the third one may not have been complete
+        many(models, 21 * CHUNK)
+        models.write_checkpoint()
+        limit_files_of(models, 2**20)
+        with pytest.raises(sqlite3.Error, match=f"from row {21 * CHUNK} on"):  # noqa: PT012
+            many(models, 3 * MANY)
+            models.flush()
+        limit_files_of(models, None)
+        many(models, 3 * MANY)
+        assert len(models) == MANY
+        models.save(file)
+    with keyed() as undisturbed:
+        many(undisturbed, 3 * MANY)
+        assert file.read_bytes() == content_of(undisturbed, tmp_path / "expected")
