@@ -27,8 +27,8 @@ def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -
     Parameters
     ----------
     model
-        Any estimator or transformer of this package, or a River pipeline of them and River's StandardScaler
-        and MinMaxScaler.
+        Any estimator or transformer of this package, or a pipeline of them and of steps of River; the guide lists
+        which.
     path
         The file to write.
     predict_only

@@ -1,8 +1,7 @@
 """Encode and decode models as nodes: JSON objects with the class, the parameters and the state.
 
 our models     class, parameters, features, labels, numbers and arrays (states.py)
-pipelines      {"class": "Pipeline", "steps": [[name, node], ...]}
-River's own    see rivers.py
+pipelines, River's own and our wrappers: attributes.py
 
 Models that only predict have "predict_only": true. What is loaded is what would be saved again, and what is saved
 is what would be loaded: `saved` and `loaded` compare.
@@ -16,16 +15,14 @@ import numpy as np
 from river import compose
 
 from .. import algorithms
-from ..guard import with_steps
 from ..model.base.base import StreamModel
-from . import frozen, plain, rivers, states, trust
+from . import attributes, frozen, plain, rivers, states, trust
 from .archive import Arrays, Source, text_of
 from .errors import SavedModelError, damaged
 
 Node = dict[str, Any]
 DEEPEST_PIPELINE = 10  # the depth up to which pipelines may be nested
 MODEL_BYTES = 4096  # more than a model takes without its tables and names
-ROW_BYTES = 1024  # more than a row of one of River's models takes
 _registered: dict[str, Any] = {}
 
 
@@ -105,40 +102,40 @@ def _encoded(model: Any, arrays: Arrays, depth: int = 0) -> Node:
         return _encoded(model, arrays, depth + 1)
 
     node: Node
-    if isinstance(model, compose.Pipeline):
-        steps = [[name, inner(step)] for name, step in model.steps.items()]
-        node = {"class": "Pipeline", "steps": steps}
-    elif class_named(type(model).__name__) is type(model):
+    if class_named(type(model).__name__) is type(model):
         node = states.encoded(model, arrays)
     else:
-        node = rivers.encoded(model, inner)
+        # a guarded pipeline is one whose steps have a guard
+        is_pipeline = isinstance(model, compose.Pipeline)
+        node = attributes.encoded(model, inner, "compose.Pipeline" if is_pipeline else None)
     if frozen.is_frozen(model):
         node["predict_only"] = True
     return node
 
 
-SETTINGS = ("class", "parameters", "rate", "intercept_rate", "predict_only")
+SETTINGS = ("class", "parameters", "predict_only")
 
 
 def settings(node: Any) -> str:
-    """What models have in common that were cloned from one: classes, parameters and steps, as text.
+    """What models have in common that were cloned from one: classes and parameters, as text.
 
     (Text, as in Python 1 equals True, and as parameters they may differ.)
     """
     return text_of(_settings(node))
 
 
-def _settings(node: Node) -> Node:
-    found = {name: node[name] for name in SETTINGS if name in node}
-    if isinstance(node.get("steps"), list):
-        found["steps"] = [[name, _settings(step)] for name, step in node["steps"]]
-    for name in ("regressor", "classifier"):
-        if name in node:
-            found[name] = _settings(node[name])
-    for _, one in node.get("classifiers", []):
-        if _settings(one) != found["classifier"]:
+def _settings(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_settings(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    found = {name: _settings(each) for name, each in node.items()}
+    if "class" not in node:
+        return found
+    for _, one in node.get("state", {}).get("classifiers", []):
+        if _settings(one) != found["parameters"]["classifier"]:
             raise damaged("a OneVsRestClassifier has classifiers of several kinds")
-    return found
+    return {name: found[name] for name in SETTINGS if name in found}
 
 
 # from the file
@@ -165,22 +162,6 @@ def _model(node: Node, source: Source, only_predicts: bool, depth: int) -> Any:
     def inner(node: Any) -> Any:
         return decoded(node, source, depth + 1)
 
-    if kind == "Pipeline":
-        return _pipeline(node, inner)
-    if isinstance(kind, str) and kind in rivers.KINDS:
-        source.reserve(ROW_BYTES * rivers.n_rows(node))
-        return rivers.KINDS[kind](node, inner)
+    if isinstance(kind, str) and kind in rivers.MODELS:
+        return attributes.decoded(node, attributes.Reading(inner, source.reserve))
     raise SavedModelError(f"the file holds a {plain.short(kind)}, which this version does not know")
-
-
-def _pipeline(node: Node, inner: rivers.Inner) -> compose.Pipeline:
-    steps = rivers.rows_of(node.get("steps"), 2)
-    if not all(isinstance(name, str) for name, _ in steps):
-        raise damaged("a step of a pipeline has no name")
-    if len({name for name, _ in steps}) < len(steps):
-        raise damaged("two steps of a pipeline have one name")
-    made = [(name, inner(step)) for name, step in steps]
-    try:
-        return with_steps(made)
-    except (TypeError, ValueError, AttributeError) as error:
-        raise damaged(f"a pipeline: {error}") from None

@@ -49,7 +49,7 @@ def encoded(value: Any, depth: int = 0) -> Any:
 
 def number(value: Any) -> Any:
     """Encode a number that may be NaN."""
-    return {"float": "nan"} if value != value else encoded(value)
+    return {"float": "nan"} if type(value) is float and value != value else encoded(value)
 
 
 def decoded(value: Any, depth: int = 0) -> Any:
@@ -76,14 +76,14 @@ def decoded(value: Any, depth: int = 0) -> Any:
 def name(value: Any) -> Any:
     """A name or a label: text, a number, a boolean, None, or a tuple of these."""
     found = decoded(value)
-    if not _is_name(found):
+    if not is_name(found):
         raise damaged(f"{short(found)} is no name")
     return found
 
 
-def _is_name(value: Any) -> bool:
+def is_name(value: Any) -> bool:
     if isinstance(value, tuple):
-        return all(map(_is_name, value))
+        return all(map(is_name, value))
     return value is None or (isinstance(value, (bool, int, float, str)) and value == value)
 
 

@@ -1,327 +1,494 @@
-"""Encode and decode River's own models that may be steps of a pipeline with one of ours.
+"""The classes that files hold beside our models in a block: parameters, state, and what each may be (attributes.py).
 
-scalers        {"class": "StandardScaler", "parameters": ..., "table": [[feature, count, mean, var], ...]}
-               {"class": "MinMaxScaler", "parameters": ..., "table": [[feature, min, max], ...]}
-targets        {"class": "TargetStandardScaler", "regressor": node, "targets": [count, mean, sum of squares]}
-               our scalers are the same, with "rb." before the class
-classes        {"class": "OneVsRestClassifier", "classifier": node, "classifiers": [[label, node], ...]}
-linear models  {"class": ..., "parameters": ..., "weights": [[feature, weight], ...], "steps": n, ...}
-the guard      {"class": "Guard", "parameters": ..., "table": [[feature, last value], ...],
-                "skipped": [[feature as text, reason, examples], ...]}
-names          {"class": "FeatureBudget", "parameters": ..., "table": [[feature, count, arrival], ...],
-                "weight": n}
-
-Linear models are saved with plain gradient descent at a constant rate, their usual loss and no l1 penalty:
-the state of other optimizers is not known here.
+Most are River's, as steps around one of ours. Linear models are saved with plain gradient descent at a constant
+rate, their usual losses and no l1 penalty: the state of other optimizers is not known here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+import numbers
+import re
+from collections.abc import Callable
 from typing import Any
 
-from river import utils
-
-from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
-from ..algorithms.scaling.targets import TargetStandardScaler
-from ..feature_budget import LARGEST_COUNT, FeatureBudget
-from ..guard import Guard
-from . import plain
+from ..feature_budget import LARGEST_COUNT
+from ..guard import with_steps
+from .archive import text_of
+from .attributes import (
+    ANY,
+    BOOLEAN,
+    COUNT,
+    NAME,
+    NUMBER,
+    PART,
+    TABLE,
+    TEXT,
+    Compiled,
+    Kind,
+    Known,
+    Model,
+    Object,
+    Optional,
+    Reading,
+    Row,
+    Several,
+    Table,
+    Value,
+    Writing,
+    class_of,
+    is_number,
+    real,
+    whole,
+)
 from .errors import SavedModelError, damaged
 
-Node = dict[str, Any]
-MOST_EXAMPLES = 2**53  # largest number of examples that a scaler in a file may have counted
-LINEAR = ("l2", "intercept_init", "clip_gradient")
-Inner = Callable[[Any], Any]  # encodes or decodes a model within another
-
-
-# River's modules are imported where they are needed: they take longer to load than this whole package.
-
-
-# to the file
-
-
-def encoded(model: Any, inner: Inner) -> Node:
-    """The node of a model of River."""
-    from river import linear_model, multiclass, preprocessing
-
-    kind = type(model)
-    if kind is preprocessing.StandardScaler and model.window_size is None:
-        table = [[name, n, model.means[name], model.vars[name]] for name, n in model.counts.items()]
-        return _with_table(model, table, {"with_std": model.with_std})
-    if kind is preprocessing.MinMaxScaler and model.window_size is None:
-        table = [[name, low.get(), model.max[name].get()] for name, low in model.min.items()]
-        return _with_table(model, table, {})
-    if kind in (StandardScaler, MinMaxScaler):
-        return encoded(model.as_river(), inner) | {"class": f"rb.{kind.__name__}"}
-    if kind in (preprocessing.TargetStandardScaler, TargetStandardScaler):
-        return _targets(model, inner, "rb." if kind is TargetStandardScaler else "")
-    if kind is multiclass.OneVsRestClassifier:
-        each = [[plain.encoded(label), inner(one)] for label, one in model.classifiers.items()]
-        node = {"class": kind.__name__, "classifier": inner(model.classifier), "classifiers": each}
-        return node | {"target_name": plain.encoded(model._y_name)}
-    if kind in (linear_model.LogisticRegression, linear_model.LinearRegression):
-        return _linear(model)
-    if kind is linear_model.SoftmaxRegression:
-        return _softmax(model)
-    if kind is Guard:
-        skipped = [[*fault, count] for fault, count in model._skipped.items()]
-        node = _with_table(model, model._last.items(), {"on_bad": model.on_bad})
-        return node | {"skipped": skipped}
-    if kind is FeatureBudget:
-        parameters = {"max_features": model.max_features, "half_life": model.half_life}
-        node = _with_table(model, model.kept(), parameters)
-        return node | {"weight": plain.number(model._weight)}
-    raise SavedModelError(
-        f"{kind.__name__} cannot be saved: the models of river_budget can, and River's pipelines of them with "
-        "its StandardScaler and MinMaxScaler (without window_size), TargetStandardScaler, OneVsRestClassifier, "
-        "LinearRegression, LogisticRegression and SoftmaxRegression. For all else there is pickle, between equal "
-        "versions"
-    )
-
-
-def _with_table(model: Any, table: Iterable[Any], parameters: dict[str, Any]) -> Node:
-    rows = [[plain.encoded(row[0]), *map(plain.number, row[1:])] for row in table]
-    values = {name: plain.encoded(value) for name, value in parameters.items()}
-    return {"class": type(model).__name__, "parameters": values, "table": rows}
-
-
-def _targets(model: Any, inner: Inner, whose: str) -> Node:
-    regressor, seen = inner(model.regressor), model.var
-    targets = [plain.number(float(each)) for each in (seen.mean.n, seen.mean._mean, seen._S)]
-    return {"class": f"{whose}TargetStandardScaler", "regressor": regressor, "targets": targets}
-
-
-def _rate(model: Any, optimizer: Any) -> Any:
-    """The rate of an optimizer, which must be plain SGD with a constant rate."""
-    from river import optim  # imported here: it loads scipy.special, which takes long
-
-    if type(optimizer) is not optim.SGD or type(optimizer.lr) is not optim.schedulers.Constant:
-        raise SavedModelError(
-            f"{type(model).__name__} cannot be saved with another optimizer than SGD at a constant rate"
-        )
-    return plain.number(float(optimizer.lr.learning_rate))
-
-
-def _linear(model: Any) -> Node:
-    from river import optim
-
-    usual: Any = type(model)()
-    same_loss = repr(model.loss) == repr(usual.loss)
-    zeros = type(model.initializer) is optim.initializers.Zeros
-    constant = type(model.intercept_lr) is optim.schedulers.Constant
-    if not (same_loss and zeros and constant and model.l1 == 0):
-        raise SavedModelError(
-            f"{type(model).__name__} cannot be saved with another loss, initializer or schedule than its usual "
-            "ones, nor with l1"
-        )
-    parameters = {name: float(getattr(model, name)) for name in LINEAR}
-    node = _with_table(model, model.weights.items(), parameters)
-    node |= {"rate": _rate(model, model.optimizer), "steps": model.optimizer.n_iterations}
-    node["intercept_rate"] = plain.number(float(model.intercept_lr.learning_rate))
-    node["intercept"] = plain.number(float(model.intercept))
-    return node | {"target_name": plain.encoded(model._y_name)}
-
-
-def _softmax(model: Any) -> Node:
-    if repr(model.loss) != repr(type(model)().loss):
-        raise SavedModelError(
-            "SoftmaxRegression cannot be saved with another loss than its usual one"
-        )
-    each = []
-    for label, weights in model.weights.items():
-        table = [[plain.encoded(name), plain.number(float(w))] for name, w in weights.items()]
-        each.append([plain.encoded(label), model.optimizers[label].n_iterations, table])
-    parameters = {"l2": plain.number(float(model.l2))}
-    rate = _rate(model, model.optimizer)
-    return {"class": "SoftmaxRegression", "parameters": parameters, "rate": rate, "weights": each}
+TYPES = {"bool": bool, "float": float, "int": int, "str": str, "numbers.Number": numbers.Number}
+LONGEST_PATTERN, MOST_REPETITIONS, LONGEST_PHRASE = 200, 2, 10
+MOST_FACTORS = 4  # of a product: their numbers of features are multiplied
+MOST_POWER = 4
+WEIGHT = real(-1e300, 1e300)
+STEP = Model("transform_one")
 
 
-# from the file
-
+# attributes of one class
 
-def n_rows(node: Node) -> int:
-    """How many rows the tables of a node have."""
-    tables = [node.get(name) for name in ("table", "weights", "classifiers", "skipped")]
-    return sum(len(table) for table in tables if isinstance(table, list))
 
+class Type(Kind):
+    """A type of values, by its name."""
 
-def rows_of(table: Any, length: int) -> list[list[Any]]:
-    """The rows of a table, each a list of this length."""
-    if not isinstance(table, list):
-        raise damaged("a table is missing")
-    for row in table:
-        if not isinstance(row, list) or len(row) != length:
-            raise damaged("a table has a row of another length")
-    return table
+    def encoded(self, value: Any, write: Writing) -> Any:
+        for name, kind in TYPES.items():
+            if kind is value:
+                return name
+        raise SavedModelError(f"{value!r} cannot be saved: it must be one of {', '.join(TYPES)}")
 
+    def decoded(self, node: Any, old: Any, read: Reading) -> Any:
+        if not isinstance(node, str) or node not in TYPES:
+            raise damaged("it names no type")
+        return TYPES[node]
 
-def _named(table: Any, length: int) -> list[list[Any]]:
-    """The rows of a table that begin with a name, which are different."""
-    rows = [[plain.name(row[0]), *row[1:]] for row in rows_of(table, length)]
-    if len({row[0] for row in rows}) < len(rows):
-        raise damaged("names are not different from each other")
-    return rows
 
+class Categories(Kind):
+    """What a OneHotEncoder has seen, (feature, value) in the order of its columns; they are learned again."""
 
-def _number(value: Any, what: str, least: float = -1e300, most: float = 1e300) -> float:
-    number = plain.decoded(value)
-    if isinstance(number, bool) or not isinstance(number, (int, float)):
-        raise damaged(f"{what} is no number")
-    if not least <= number <= most:
-        raise damaged(f"{what} is out of range")
-    return float(number)
+    rows = Several(Row(NAME, NAME), list)
 
+    def of(self, owner: Any, name: str, write: Writing) -> Any:
+        if owner.categories is not None:
+            return []
+        places = {column: place for place, column in enumerate(owner._zero_dict)}
+        seen = [(feature, value) for feature, values in owner.values.items() for value in values]
+        rows = self.rows.encoded(seen, write)
+        order = [
+            (places[f"{feature}_{value}"], text_of(row), row)
+            for (feature, value), row in zip(seen, rows, strict=True)
+        ]
+        return [row for _, _, row in sorted(order)]
 
-def _count(value: Any, what: str) -> int:
-    if type(value) is not int or not 0 <= value < MOST_EXAMPLES:
-        raise damaged(f"{what} is no count")
-    return value
+    def put(self, owner: Any, name: str, node: Any, read: Reading) -> None:
+        for feature, value in self.rows.decoded(node, None, read):
+            owner.learn_one({feature: value})
 
 
-def _parameters(node: Node, *names: str) -> dict[str, float]:
-    found = node.get("parameters")
-    if not isinstance(found, dict):
-        raise damaged(f"{plain.short(found)} are no parameters")
-    return {name: _number(found.get(name), name) for name in names}
+class Imputer(Kind):
+    """What replaces a missing value: [a constant], or a statistic."""
 
+    def encoded(self, value: Any, write: Writing) -> Any:
+        if type(value).__name__ == "Constant":
+            return [ANY.encoded(value.value, write)]
+        return STATISTIC.encoded(value, write)
 
-def _statistic(value: Any) -> Any:
-    """A number of a scaler; those of whole features may be whole, of a size that arithmetic with others can take."""
-    number = plain.decoded(value)
-    whole = type(number) is int and abs(number) <= 2**1000
-    if not whole and type(number) is not float:
-        raise damaged(f"{plain.short(number)} in a scaler")
-    return number
+    def decoded(self, node: Any, old: Any, read: Reading) -> Any:
+        if isinstance(node, list):
+            return Row(ANY).decoded(node, None, read)[0]
+        return STATISTIC.decoded(node, None, read)
 
 
-def _standard_scaler(node: Node, inner: Inner) -> Any:
-    from river import preprocessing
+class Imputers(Table):
+    """The features of a StatImputer, each with a statistic that has learned or a constant."""
 
-    scaler = plain.built(preprocessing.StandardScaler, node.get("parameters"))
-    if type(scaler.with_std) is not bool or scaler.window_size is not None:
-        raise damaged("a StandardScaler with other parameters")
-    for name, count, mean, var in _named(node.get("table"), 4):
-        scaler.counts[name] = _count(count, "what a scaler has seen")
-        scaler.means[name], scaler.vars[name] = _statistic(mean), _statistic(var)
-    return scaler
+    def of(self, owner: Any, name: str, write: Writing) -> Any:
+        return self.encoded(owner.stats, write)
 
+    def decoded(self, node: Any, old: Any, read: Reading) -> Any:
+        return super().decoded(node, None, read).items()
 
-def _min_max_scaler(node: Node, inner: Inner) -> Any:
-    from river import preprocessing
 
-    scaler = preprocessing.MinMaxScaler()
-    for name, low, high in _named(node.get("table"), 3):
-        scaler.min[name].min, scaler.max[name].max = _statistic(low), _statistic(high)
-    return scaler
+class Weights(Table):
+    """The weights of a linear model, which River keeps in a dict of its own."""
 
+    def put(self, owner: Any, name: str, node: Any, read: Reading) -> None:
+        weights = self.decoded(node, None, read)
+        setattr(owner, name, class_of("utils.VectorDict")(weights, owner.initializer))
 
-def _our_scaler(node: Node, inner: Inner) -> Any:
-    theirs = KINDS[node["class"].removeprefix("rb.")](node, inner)
-    standard = node["class"] == "rb.StandardScaler"
-    ours = StandardScaler(theirs.with_std) if standard else MinMaxScaler()
-    ours.take_from(theirs)
-    return ours
-
-
-def _target_scaler(node: Node, inner: Inner) -> Any:
-    from river import preprocessing, stats
-
-    regressor, (seen,) = inner(node.get("regressor")), rows_of([node.get("targets")], 3)
-    if not hasattr(regressor, "predict_one"):
-        raise damaged("a TargetStandardScaler has no regressor")
-    ours = node["class"].startswith("rb.")
-    model: Any = (TargetStandardScaler if ours else preprocessing.TargetStandardScaler)(regressor)
-    var = stats.Var()
-    var.mean.n = _number(seen[0], "a count of targets", 0.0)
-    var.mean._mean = _number(seen[1], "a mean of targets")
-    var._S = _number(seen[2], "a sum of squares", 0.0)
-    model.var = var
-    return model
-
-
-def _one_vs_rest(node: Node, inner: Inner) -> Any:
-    from river import multiclass
-
-    model = multiclass.OneVsRestClassifier(inner(node.get("classifier")))
-    for label, one in _named(node.get("classifiers"), 2):
-        model.classifiers[label] = inner(one)
-        if type(model.classifiers[label]) is not type(model.classifier):
-            raise damaged("a OneVsRestClassifier has classifiers of several kinds")
-    model._y_name = plain.name(node.get("target_name"))
-    return model
-
-
-def _descent(node: Node, steps: Any) -> Any:
-    from river import optim
-
-    optimizer = optim.SGD(_number(node.get("rate"), "a rate"))
-    optimizer.n_iterations = _count(steps, "the number of steps")
-    return optimizer
-
-
-def _weights(table: Any) -> dict[Any, float]:
-    return {name: _number(weight, "a weight") for name, weight in _named(table, 2)}
-
-
-def _linear_model(node: Node, inner: Inner) -> Any:
-    from river import linear_model
-
-    kind = getattr(linear_model, node["class"])
-    rate = _number(node.get("intercept_rate"), "a rate")
-    optimizer = _descent(node, node.get("steps"))
-    model = kind(optimizer=optimizer, intercept_lr=rate, **_parameters(node, *LINEAR))
-    model._weights = utils.VectorDict(_weights(node.get("table")), model.initializer)
-    model.intercept = _number(node.get("intercept"), "an intercept")
-    model._y_name = plain.name(node.get("target_name"))
-    return model
-
-
-def _softmax_model(node: Node, inner: Inner) -> Any:
-    from river import linear_model
-
-    l2 = _parameters(node, "l2")["l2"]
-    model = linear_model.SoftmaxRegression(optimizer=_descent(node, 0), l2=l2)
-    for label, steps, table in _named(node.get("weights"), 3):
-        model.weights[label].update(_weights(table))
-        model.optimizers[label].n_iterations = _count(steps, "the number of steps")
-    return model
-
-
-def _guard(node: Node, inner: Inner) -> Any:
-    guard = plain.built(Guard, node.get("parameters"))
-    for name, value in _named(node.get("table"), 2):
-        guard._last[name] = plain.name(value)
-    for feature, reason, count in rows_of(node.get("skipped"), 3):
-        if type(feature) is not str or type(reason) is not str:
-            raise damaged("what a guard has skipped is no text")
-        guard._skipped[feature, reason] = _count(count, "what a guard has skipped")
-    return guard
-
-
-def _feature_budget(node: Node, inner: Inner) -> Any:
-    budget = plain.built(FeatureBudget, node.get("parameters"))
-    rows = _named(node.get("table"), 3)
-    if len(rows) > budget.max_features:
-        raise damaged("it keeps more names than it may")
-    weight = _number(node.get("weight"), "a weight", 1.0, LARGEST_COUNT)
-    found = [(name, _number(n, "a count"), _count(at, "an arrival")) for name, n, at in rows]
-    budget.restore(found, weight)
-    return budget
-
-
-# the model of a node, by its class
-KINDS: dict[str, Callable[[Node, Inner], Any]] = {
-    "StandardScaler": _standard_scaler,
-    "MinMaxScaler": _min_max_scaler,
-    "rb.StandardScaler": _our_scaler,
-    "rb.MinMaxScaler": _our_scaler,
-    "TargetStandardScaler": _target_scaler,
-    "rb.TargetStandardScaler": _target_scaler,
-    "OneVsRestClassifier": _one_vs_rest,
-    "LinearRegression": _linear_model,
-    "LogisticRegression": _linear_model,
-    "SoftmaxRegression": _softmax_model,
-    "Guard": _guard,
-    "FeatureBudget": _feature_budget,
+
+class SortedWindow(Kind):
+    """A window that River keeps in order: its numbers as they came."""
+
+    rows = Several(real(-math.inf), list)
+
+    def encoded(self, value: Any, write: Writing) -> Any:
+        return self.rows.encoded(value.unsorted_window, write)
+
+    def decoded(self, node: Any, old: Any, read: Reading) -> Any:
+        for number in self.rows.decoded(node, None, read):
+            old.append(number)
+        return old
+
+
+class Window(Kind):
+    """What a statistic over a window has learned and will forget: one number each."""
+
+    rows = Several(NUMBER, list)
+
+    def encoded(self, value: Any, write: Writing) -> Any:
+        if any(len(given) != 1 or named for given, named in value):
+            raise SavedModelError("windows of more than one number at a time cannot be saved")
+        return self.rows.encoded([number for (number,), _ in value], write)
+
+    def decoded(self, node: Any, old: Any, read: Reading) -> Any:
+        old.extend(((number,), {}) for number in self.rows.decoded(node, None, read))
+        return old
+
+
+class Rows(Kind):
+    """The table of one of our scalers."""
+
+    rows = Several(Row(NAME, real(0.0, 2.0**53), NUMBER, NUMBER), list)
+
+    def of(self, owner: Any, name: str, write: Writing) -> Any:
+        return self.rows.encoded(owner.table(), write)
+
+    def put(self, owner: Any, name: str, node: Any, read: Reading) -> None:
+        owner.set_table(self.rows.decoded(node, None, read))
+
+
+class Kept(Kind):
+    """The names of a FeatureBudget, in order of arrival."""
+
+    rows = Several(Row(NAME, WEIGHT, COUNT), list)
+
+    def of(self, owner: Any, name: str, write: Writing) -> Any:
+        return self.rows.encoded(owner.kept(), write)
+
+    def put(self, owner: Any, name: str, node: Any, read: Reading) -> None:
+        rows = self.rows.decoded(node, None, read)
+        arrivals = [arrival for _, _, arrival in rows]
+        if len(rows) > owner.max_features or len(set(arrivals)) < len(rows):
+            raise damaged("it keeps more names than it may")
+        owner.restore(rows, owner._weight)
+
+
+# what classes need beside their attributes
+
+
+def _is_pattern(value: Any) -> bool:
+    """Whether this is a regular expression that is quick on any text: without groups and with few repetitions."""
+    if type(value) is not str or len(value) > LONGEST_PATTERN:
+        return False
+    plain = value.removeprefix("(?u)")
+    escaped = re.sub(r"\\.", "", plain)
+    if "(" in escaped or len(re.findall(r"[*+{]", escaped)) > MOST_REPETITIONS:
+        return False
+    try:
+        re.compile(value)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    return True
+
+
+def _is_range(value: Any) -> bool:
+    whole = type(value) is tuple and [*map(type, value)] == [int, int]
+    return whole and 1 <= value[0] <= value[1] <= LONGEST_PHRASE
+
+
+def _is_fault(value: Any) -> bool:
+    return type(value) is tuple and [*map(type, value)] == [str, str]
+
+
+def _union(key: str) -> Callable[..., Any]:
+    def made(transformers: dict[str, Any]) -> Any:
+        union = class_of(key)()
+        union.transformers.update(transformers)
+        return union
+
+    return made
+
+
+def _rolling(obj: Any, window_size: int) -> Any:
+    made = class_of("utils.Rolling")(class_of("stats.Mean"), window_size)
+    made.obj = obj
+    return made
+
+
+def _has_its_window(rolling: Any) -> bool:
+    counted = getattr(rolling.obj, "n", len(rolling.window)) == len(rolling.window)
+    return counted and hasattr(rolling.obj, "revert")
+
+
+def _is_spread(model: Any) -> bool:
+    return bool(model.var._S >= 0.0)
+
+
+def _is_of_one_kind(model: Any) -> bool:
+    return all(type(one) is type(model.classifier) for one in model.classifiers.values())
+
+
+def _has_few_factors(product: Any) -> bool:
+    return len(product.transformers) <= MOST_FACTORS
+
+
+def _nothing(what: str) -> Value:
+    return Value(lambda value: value is None or value is False, f"None: {what}")
+
+
+NO_FUNCTION = "files hold no functions. Call it on the text before the pipeline"
+NO_STEP = "set. Files hold no functions: call it on each example before the pipeline, and save the steps behind it"
+
+
+# the table
+
+POSITIVE = whole(1, 2**53)
+FRACTION = real(0.0, 1.0)
+WINDOW_SIZE = whole(1, 2**31)
+ANY_SIZE: dict[str, Kind] = {"window_size": Optional(WINDOW_SIZE)}
+
+
+def _names(key: str) -> Known:
+    return Known({f"*{key}": Several(NAME, set)})
+
+
+STATISTICS: dict[str, Known] = {
+    "stats.AbsMax": Known(state={"abs_max": NUMBER}),
+    "stats.BayesianMean": Known({"prior": NUMBER, "prior_weight": real(0.0)}, {"_mean": PART}),
+    "stats.Count": Known(state={"n": COUNT}),
+    "stats.Cov": Known({"ddof": COUNT}, {"mean_x": PART, "mean_y": PART, "cov": NUMBER}),
+    "stats.EWMean": Known({"fading_factor": FRACTION}, {"_ewmean": Compiled("<3d?d")}),
+    "stats.EWVar": Known({"fading_factor": FRACTION}, {"_ewvar": Compiled("<3d?3d?2d")}),
+    "stats.IQR": Known(
+        {"q_inf": FRACTION, "q_sup": FRACTION},
+        {"_iqr": Compiled("<21dB?21dB?2d"), "_is_updated": BOOLEAN},
+    ),
+    "stats.Kurtosis": Known({"bias": BOOLEAN}, {"_kurtosis": Compiled("<?7d?")}),
+    "stats.Max": Known(state={"max": NUMBER}),
+    "stats.Mean": Known(state={"n": real(0.0), "_mean": NUMBER}),
+    "stats.Min": Known(state={"min": NUMBER}),
+    "stats.Mode": Known({"k": whole(-1, 2**53)}, {"counts": Table(COUNT)}),
+    "stats.PeakToPeak": Known(state={"_ptp": Compiled("<2d"), "_is_updated": BOOLEAN}),
+    "stats.PearsonCorr": Known({"ddof": COUNT}, {"var_x": PART, "var_y": PART, "cov_xy": PART}),
+    "stats.Quantile": Known(
+        {"q": FRACTION}, {"_quantile": Compiled("<21dB?"), "_is_updated": BOOLEAN}
+    ),
+    "stats.RollingAbsMax": Known({"window_size": WINDOW_SIZE}, {"window": SortedWindow()}),
+    "stats.RollingMax": Known({"window_size": WINDOW_SIZE}, {"window": SortedWindow()}),
+    "stats.RollingMin": Known({"window_size": WINDOW_SIZE}, {"window": SortedWindow()}),
+    "stats.SEM": Known({"ddof": COUNT}, {"mean": PART, "_S": NUMBER}),
+    "stats.Shift": Known({"amount": COUNT, "fill_value": ANY}, {"buffer": Several(ANY, list)}),
+    "stats.Skew": Known({"bias": BOOLEAN}, {"_skew": Compiled("<7d2?")}),
+    "stats.Sum": Known(state={"sum": NUMBER}),
+    "stats.Var": Known({"ddof": COUNT}, {"mean": PART, "_S": NUMBER}),
 }
+STATISTIC = Object(*STATISTICS, "utils.Rolling")
+PARTS = STATISTICS | {
+    "utils.Rolling": Known(
+        {"obj": Object(*STATISTICS), "window_size": WINDOW_SIZE},
+        {"obj": PART, "window": Window()},
+        _rolling,
+        _has_its_window,
+    ),
+    "optim.SGD": Known({"lr": Object("optim.schedulers.Constant")}, {"n_iterations": COUNT}),
+    "optim.initializers.Zeros": Known(),
+    "optim.losses.CrossEntropy": Known({"class_weight": Table(NUMBER)}),
+    "optim.losses.Log": Known({"weight_pos": NUMBER, "weight_neg": NUMBER}),
+    "optim.losses.Squared": Known(),
+    "optim.schedulers.Constant": Known({"learning_rate": WEIGHT}),
+}
+
+WORDS: dict[str, Kind] = {
+    "on": NAME,
+    "strip_accents": BOOLEAN,
+    "lowercase": BOOLEAN,
+    "preprocessor": _nothing(NO_FUNCTION),
+    "stop_words": Optional(Several(TEXT, set)),
+    "tokenizer_pattern": Value(
+        _is_pattern, f"a pattern without groups and with at most {MOST_REPETITIONS} repetitions"
+    ),
+    "tokenizer": _nothing(NO_FUNCTION),
+    "ngram_range": Value(_is_range, f"a pair of numbers from 1 to {LONGEST_PHRASE}"),
+}
+LINEAR: dict[str, Kind] = {
+    "optimizer": Object("optim.SGD"),
+    "l2": WEIGHT,
+    "l1": Value(lambda value: is_number(value) and value == 0, "0"),
+    "intercept_init": WEIGHT,
+    "intercept_lr": Object("optim.schedulers.Constant"),
+    "clip_gradient": WEIGHT,
+    "initializer": Object("optim.initializers.Zeros"),
+}
+LINEAR_STATE: dict[str, Kind] = {
+    "_weights": Weights(WEIGHT),
+    "intercept": WEIGHT,
+    "_y_name": NAME,
+}
+MODELS: dict[str, Known] = {
+    # pipelines and wrappers
+    "compose.Pipeline": Known(
+        {"steps": Table(Model("_supervised"), TEXT)},
+        make=lambda steps: with_steps(list(steps.items())),
+    ),
+    "compose.TransformerProduct": Known(
+        {"transformers": Table(STEP, TEXT)},
+        make=_union("compose.TransformerProduct"),
+        fits=_has_few_factors,
+    ),
+    "compose.TransformerUnion": Known(
+        {"transformers": Table(STEP, TEXT)}, make=_union("compose.TransformerUnion")
+    ),
+    "multiclass.OneVsRestClassifier": Known(
+        {"classifier": Model("predict_proba_one")},
+        {"classifiers": Table(Model("predict_proba_one")), "_y_name": NAME},
+        fits=_is_of_one_kind,
+    ),
+    "preprocessing.TargetStandardScaler": Known(
+        {"regressor": Model("predict_one")}, {"var": PART}, fits=_is_spread
+    ),
+    "TargetStandardScaler": Known(
+        {"regressor": Model("predict_one")}, {"var": PART, "target_name": NAME}, fits=_is_spread
+    ),
+    # names and texts
+    "FeatureBudget": Known(
+        {"max_features": POSITIVE, "half_life": Optional(NUMBER)},
+        {"_weight": real(1.0, LARGEST_COUNT), "_counts": Kept()},
+    ),
+    "compose.Discard": _names("keys"),
+    "compose.FuncTransformer": Known({"func": Value(lambda value: False, NO_STEP)}),
+    "compose.Prefixer": Known({"prefix": TEXT}),
+    "compose.Renamer": Known({"mapping": Table(NAME)}),
+    "compose.Select": _names("keys"),
+    "compose.SelectType": Known({"*types": Several(Type(), list)}),
+    "compose.Suffixer": Known({"suffix": TEXT}),
+    "feature_extraction.BagOfWords": Known(WORDS),
+    "feature_extraction.TFIDF": Known(
+        {"normalize": BOOLEAN} | WORDS, {"dfs": Table(COUNT), "n": COUNT}
+    ),
+    "preprocessing.FeatureHasher": Known(
+        {
+            "n_features": whole(1, 2**31),
+            "seed": Optional(whole(0, 2**32 - 1)),
+            "alternate_sign": BOOLEAN,
+        },
+        {"_seed": whole(0, 2**32 - 1)},
+    ),
+    # categories and statistics of groups
+    "feature_extraction.Agg": Known(
+        {"on": NAME, "by": Optional(Several(TEXT, list)), "how": STATISTIC},
+        {"_groups": Table(PART)},
+    ),
+    "feature_extraction.TargetAgg": Known(
+        {"by": Optional(Several(TEXT, list)), "how": STATISTIC, "target_name": NAME},
+        {"_groups": Table(PART)},
+    ),
+    "preprocessing.OneHotEncoder": Known(
+        {
+            "categories": Optional(Table(Several(NAME, set))),
+            "drop_zeros": BOOLEAN,
+            "drop_first": BOOLEAN,
+        },
+        {"values": Categories()},
+    ),
+    "preprocessing.OrdinalEncoder": Known(
+        {
+            "categories": Optional(Table(Table(NUMBER))),
+            "unknown_value": Optional(NUMBER),
+            "none_value": NUMBER,
+        },
+        {"values": Table(Table(NUMBER))},
+    ),
+    # missing values
+    "Guard": Known(
+        {"on_bad": TEXT},
+        {
+            "_last": Table(NAME),
+            "_skipped": Table(COUNT, Value(_is_fault, "a feature and a reason")),
+            "_in_a_row": COUNT,
+            "_warned": BOOLEAN,
+        },
+    ),
+    "preprocessing.PreviousImputer": Known(state={"_latest": Table(ANY)}),
+    "preprocessing.StatImputer": Known({"*imputers": Imputers(Imputer())}),
+    # scales
+    "MinMaxScaler": Known(state={"table": Rows()}),
+    "StandardScaler": Known({"with_std": BOOLEAN}, {"table": Rows()}),
+    "preprocessing.AdaptiveStandardScaler": Known(
+        {"fading_factor": FRACTION}, {"vars": Table(PART), "means": Table(PART)}
+    ),
+    "preprocessing.Binarizer": Known({"threshold": NUMBER, "dtype": Type()}),
+    "preprocessing.MaxAbsScaler": Known(ANY_SIZE, {"abs_max": Table(PART)}),
+    "preprocessing.MinMaxScaler": Known(ANY_SIZE, {"min": Table(PART), "max": Table(PART)}),
+    "preprocessing.Normalizer": Known({"order": real(0.0, 1000.0)}),
+    "preprocessing.RobustScaler": Known(
+        {
+            "with_centering": BOOLEAN,
+            "with_scaling": BOOLEAN,
+            "q_inf": FRACTION,
+            "q_sup": FRACTION,
+        },
+        {"median": Table(PART), "iqr": Table(PART)},
+    ),
+    "preprocessing.StandardScaler": Known(
+        ANY_SIZE | {"with_std": BOOLEAN},
+        {"counts": Table(COUNT), "means": Table(PART), "vars": Table(PART)},
+    ),
+    # choices and products of features
+    "feature_extraction.PolynomialExtender": Known(
+        {
+            "degree": whole(1, MOST_POWER),
+            "interaction_only": BOOLEAN,
+            "include_bias": BOOLEAN,
+            "bias_name": TEXT,
+        }
+    ),
+    "feature_selection.SelectKBest": Known(
+        {
+            "similarity": Object("stats.Cov", "stats.PearsonCorr"),
+            "k": whole(0, 2**53),
+            "use_abs": BOOLEAN,
+        },
+        {"similarities": Table(PART), "leaderboard": Table(NUMBER)},
+    ),
+    "feature_selection.VarianceThreshold": Known(
+        {"threshold": NUMBER, "min_samples": NUMBER}, {"variances": Table(PART)}
+    ),
+    # linear models and detectors
+    "anomaly.QuantileFilter": Known(
+        {
+            "anomaly_detector": Model("score_one"),
+            "q": FRACTION,
+            "protect_anomaly_detector": BOOLEAN,
+        },
+        {"quantile": PART},
+    ),
+    "anomaly.ThresholdFilter": Known(
+        {
+            "anomaly_detector": Model("score_one"),
+            "threshold": NUMBER,
+            "protect_anomaly_detector": BOOLEAN,
+        }
+    ),
+    "linear_model.LinearRegression": Known(
+        LINEAR | {"loss": Object("optim.losses.Squared")}, LINEAR_STATE
+    ),
+    "linear_model.LogisticRegression": Known(
+        LINEAR | {"loss": Object("optim.losses.Log")}, LINEAR_STATE
+    ),
+    "linear_model.SoftmaxRegression": Known(
+        {
+            "optimizer": Object("optim.SGD"),
+            "loss": Object("optim.losses.CrossEntropy"),
+            "l2": WEIGHT,
+        },
+        {"optimizers": Table(PART), "weights": Table(Table(WEIGHT))},
+    ),
+}
+TABLE.update(PARTS | MODELS)

@@ -8,8 +8,16 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from forging import packed, unpacked, zipped
-from river import linear_model, multiclass, preprocessing
+from forging import packed, pipeline_of, unpacked, zipped
+from river import (
+    feature_extraction,
+    feature_selection,
+    linear_model,
+    multiclass,
+    preprocessing,
+    stats,
+    utils,
+)
 from saved_models import file_of
 
 import river_budget as rb
@@ -23,16 +31,32 @@ def node_of(model):
 
 
 def in_steps(node):
-    return {"class": "Pipeline", "steps": [[str(i), node] for i in range(N)]}
+    return pipeline_of([[str(i), node] for i in range(N)])
 
 
-def with_rows(model, row, name="table", **more):
+def with_rows(model, row, name):
     """The node of a model with many rows in a table; the first number of a row is its name."""
-    return node_of(model) | {name: [[i, *row] for i in range(N)]} | more
+    node = node_of(model)
+    node["state"][name] = [[i, *row] for i in range(N)]
+    return node
+
+
+def groups_by(statistic):
+    """Many groups, each with this statistic."""
+    model = feature_extraction.Agg("a", "b", statistic)
+    model.learn_one({"a": 1.0, "b": 1})
+    ((_, state),) = node_of(model)["state"]["_groups"]
+    return with_rows(model, [state], "_groups")
 
 
 def with_names(what):
     return node_of(rb.BSGDClassifier()) | {what: list(range(N))}
+
+
+def correlation():
+    model = feature_selection.SelectKBest(stats.PearsonCorr())
+    model.learn_one({"a": 1.0}, 1.0)
+    return node_of(model)["state"]["similarities"][0][1]
 
 
 LOGISTIC = linear_model.LogisticRegression()
@@ -45,15 +69,28 @@ NODES = {
     ),
     "models": lambda: in_steps(node_of(rb.BSGDClassifier(1))),
     "kernels": lambda: in_steps(node_of(rb.RandomFourier(1))),
-    "rows of scalers": lambda: with_rows(preprocessing.StandardScaler(), [1, 1, 1]),
-    "rows of other scalers": lambda: with_rows(preprocessing.MinMaxScaler(), [1, 1]),
-    "values": lambda: with_rows(rb.Guard("last"), [1]),
-    "weights": lambda: with_rows(LOGISTIC, [{"float": "1.0"}]),
+    "rows of scalers": lambda: with_rows(preprocessing.StandardScaler(), [1], "means"),
+    "rows of our scalers": lambda: with_rows(rb.StandardScaler(), [1, 1, 1], "table"),
+    "objects of scalers": lambda: with_rows(preprocessing.MinMaxScaler(), [{"min": 1}], "min"),
+    "means": lambda: groups_by(stats.Mean()),
+    "quantiles": lambda: groups_by(stats.Quantile(0.3)),
+    "ranges of quantiles": lambda: groups_by(stats.IQR()),
+    "modes": lambda: groups_by(stats.Mode()),
+    "windows": lambda: groups_by(utils.Rolling(stats.Var, 5)),
+    "sorted windows": lambda: groups_by(stats.RollingMax(5)),
+    "categories": lambda: with_rows(preprocessing.OneHotEncoder(), ["a"], "values"),
+    "orders": lambda: with_rows(preprocessing.OrdinalEncoder(), [[["a", 1]]], "values"),
+    "words": lambda: with_rows(feature_extraction.TFIDF(), [1], "dfs"),
+    "correlations": lambda: with_rows(
+        feature_selection.SelectKBest(stats.PearsonCorr()), [correlation()], "similarities"
+    ),
+    "values": lambda: with_rows(rb.Guard("last"), [1], "_last"),
+    "weights": lambda: with_rows(LOGISTIC, [{"float": "1.0"}], "_weights"),
     "labels": lambda: with_rows(linear_model.SoftmaxRegression(), [1, []], "weights"),
     "classifiers": lambda: with_rows(
         multiclass.OneVsRestClassifier(LOGISTIC), [node_of(LOGISTIC)], "classifiers"
     ),
-    "names": lambda: with_rows(rb.FeatureBudget(N), [{"float": "1.0"}, 1]),
+    "names": lambda: with_rows(rb.FeatureBudget(N), [{"float": "1.0"}, 1], "_counts"),
     "features of ours": lambda: with_names("features"),
     "labels of ours": lambda: with_names("labels"),
     "lists": lambda: [[]] * 10 * N,

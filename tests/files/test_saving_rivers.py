@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from river import anomaly, compose, linear_model, multiclass, optim, preprocessing
+from river import compose, linear_model, multiclass, optim, preprocessing
 
 import river_budget as rb
 from river_budget.saving import nodes
@@ -120,10 +120,11 @@ def test_a_scaler_alone_comes_back(scaler, file):
         (linear_model.LogisticRegression(optim.Adam()), "SGD"),
         (linear_model.LogisticRegression(l1=0.1), "l1"),
         (linear_model.LinearRegression(loss=optim.losses.Absolute()), "loss"),
-        (linear_model.SoftmaxRegression(optim.SGD(optim.schedulers.InverseScaling(0.1))), "rate"),
+        (
+            linear_model.SoftmaxRegression(optim.SGD(optim.schedulers.InverseScaling(0.1))),
+            "InverseScaling",
+        ),
         (linear_model.PAClassifier(), "PAClassifier"),
-        (anomaly.QuantileFilter(rb.KernelOneClassSVM(), q=0.9), "QuantileFilter"),
-        (anomaly.ThresholdFilter(rb.KernelOneClassSVM(), 0.9), "ThresholdFilter"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -37,6 +37,11 @@ def packed(head, arrays=()):
     return zipped(parts.items())
 
 
+def pipeline_of(steps):
+    """The node of a pipeline with these [name, node]."""
+    return {"class": "compose.Pipeline", "parameters": {"steps": steps}, "state": {}}
+
+
 def zipped(parts, **options):
     """A zip archive of these parts, with right checksums."""
     file = io.BytesIO()
