@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # `__getattr__` below loads each name when it is first used
     from .algorithms.scaling.scalers import MinMaxScaler, StandardScaler
     from .algorithms.scaling.targets import TargetStandardScaler
     from .algorithms.window.sbp import SBPClassifier
+    from .delayed import Delayed
     from .feature_budget import FeatureBudget
     from .guard import Guard
     from .model.stream_warnings import StreamWarning
@@ -67,6 +68,7 @@ __all__ = [
     "BSGDClassifier",
     "BSGDRegressor",
     "BudgetPerceptronClassifier",
+    "Delayed",
     "FOGDClassifier",
     "FOGDRegressor",
     "FeatureBudget",
@@ -111,6 +113,7 @@ __all__ = [
 
 MODULES = ("datasets", "distributed", "export", "plots", "sklearn")  # beside those in __all__
 _PLACES = {name: f"algorithms.{module}" for name, module in algorithms.PLACES.items()} | {
+    "Delayed": "delayed",
     "FeatureBudget": "feature_budget",
     "Guard": "guard",
     "SavedModelError": "saving",

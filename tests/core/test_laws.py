@@ -82,7 +82,7 @@ FLOORS = [  # from the ground up; modules may import what lies on their own floo
     {"parameters"},
     {"kernels", "maintenance", "datasets"},
     {"model"},
-    {"guard", "nested", "feature_budget", "pipelines"},
+    {"guard", "nested", "feature_budget", "pipelines", "delayed"},
     {"algorithms"},
     {"uniting"},
     {"saving"},

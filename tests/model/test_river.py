@@ -67,11 +67,18 @@ SCALERS = rb.StandardScaler, rb.MinMaxScaler, rb.TargetStandardScaler
 
 def test_every_class_is_checked_in_full():
     """KernelOneClassSVM has a test of its own, as River checks detectors on data that it downloads; Guard has
-    one in test_pipelines.py, FeatureBudget in test_feature_budget.py, and the scalers in test_scalers.py."""
+    one in test_pipelines.py, FeatureBudget in test_feature_budget.py, Delayed in test_delayed.py, and the scalers in
+    test_scalers.py."""
     classes = {type(entry.values[0]) for entry in first_of_each_class()}
     estimators = {value for name in rb.__all__ if isinstance(value := getattr(rb, name), type)}
     estimators = {kind for kind in estimators if issubclass(kind, base.Estimator)}
-    assert classes == estimators - {rb.KernelOneClassSVM, rb.Guard, rb.FeatureBudget, *SCALERS}
+    assert classes == estimators - {
+        rb.KernelOneClassSVM,
+        rb.Guard,
+        rb.FeatureBudget,
+        rb.Delayed,
+        *SCALERS,
+    }
 
 
 def test_river_has_checks_of_these_names():

@@ -1,0 +1,297 @@
+"""Delayed: honest probabilities where labels come late.
+
+A model that is asked about a row knows none of the labels that are still on their way. What its probabilities are
+worth shows only when the label of that row comes. So `Delayed` holds each prediction until then.
+
+What it held is mixed from the classifier's probabilities p and the frequencies f of the labels so far: s p + (1 - s) f,
+where s says how far p can be trusted. Several s compete. Each collects evidence: by how much its probability of the label
+that came was above 1/C, for C labels, in logarithms. Predictions that wait side by side are wrong side by side, as
+the same labels were missing to all of them: with `lag` predictions made between a prediction and its label, evidence
+counts 1 / (1 + 0.7 lag). What is returned is the mean over all s, weighted by the exponential of their evidence (Bayes'
+rule), and 1/C until all of them together have more evidence than luck would give.
+"""
+
+from __future__ import annotations
+
+import array
+import hashlib
+import math
+import threading
+import warnings
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from river import base
+
+from .model.inputs.cells import Cells, as_list
+from .model.inputs.targets import array_of, plain
+from .model.stream_warnings import StreamWarning, level_of_user
+from .parameters import whole
+
+__all__ = ["Delayed"]
+
+TRUST = (0.0, 0.25, 0.5, 0.75, 1.0)  # s
+LAG_SHARE = (
+    0.5  # evidence of a prediction that waited for `lag` others counts 1 / (1 + LAG_SHARE lag)
+)
+PROOF = math.log(36.0)  # evidence that all s together need, against luck
+MOST_EVIDENCE = 30.0  # more is forgotten, so that a change of the stream is noticed
+FAINT = (
+    1e-4  # how far probabilities are from 1/C before there is such evidence: they keep their order
+)
+LEAST = 1e-3  # the share of 1/C in each probability, so that no logarithm is infinite
+SLOWEST = 1e-4  # the least rate at which frequencies of labels follow the stream
+UNASKED_IN_A_ROW = 1000  # labels without a held prediction, after which there is a warning
+
+
+class Held:
+    """A prediction that waits: its number, the row's key, the labels, their probabilities, then their frequencies."""
+
+    __slots__ = ("key", "labels", "number", "shares")
+
+    def __init__(
+        self, number: int, key: bytes, labels: tuple[Any, ...], shares: array.array[float]
+    ):
+        self.number, self.key, self.labels, self.shares = number, key, labels, shares
+
+    def __reduce__(self) -> Any:
+        return Held, (self.number, self.key, self.labels, self.shares)
+
+
+class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
+    """Holds predictions until their labels come, and learns from them what the probabilities are worth.
+
+    A classifier that learns quickly trusts the last labels it has seen. If labels come late, the stream may have
+    changed since, and what it holds for almost certain is wrong half of the time. This wrapper compares each
+    prediction with its label when that comes, and returns probabilities that are as far from 1/2 (with C labels,
+    from 1/C) as earlier ones have proved worth. Until then they stay near it, in the classifier's order: so of the
+    first labels little can be expected, and where labels come at once, the classifier alone does as well.
+
+    It works in `evaluate.progressive_val_score(..., delay=...)`, and in any loop that calls `predict_proba_one(x)` or
+    `predict_one(x)` when a row comes, and `learn_one(x, y)` when its label does. A row is recognised by its values:
+    put `Delayed` around a whole pipeline, not behind a scaler, which would change them in the meantime. Rows that are learned
+    without having been predicted teach the classifier, and nothing about its probabilities.
+
+    Not for regressors. Nor does it make a classifier right more often: where the last labels matter most, a linear
+    model may be better.
+
+    Parameters
+    ----------
+    classifier
+        Any classifier with `predict_proba_one`, or a pipeline that ends in one.
+    max_held
+        The largest number of predictions that wait for their labels. More replace the oldest.
+
+    Examples
+    --------
+
+    Half of the time everything is reversed, and labels come 100 rows late:
+
+    >>> import random
+    >>> from river import evaluate, metrics
+    >>> import river_budget as rb
+
+    >>> rng, state, stream = random.Random(1), False, []
+    >>> for _ in range(3000):
+    ...     state ^= rng.random() < 0.01
+    ...     x = rng.gauss(0, 1)
+    ...     stream.append(({"x": x}, (x > 0) ^ state))
+    >>> model = rb.AutoKernelClassifier(seed=1)
+    >>> evaluate.progressive_val_score(stream, model, metrics.LogLoss(), delay=100)
+    LogLoss: 0.9...
+    >>> model = rb.Delayed(rb.AutoKernelClassifier(seed=1))
+    >>> evaluate.progressive_val_score(stream, model, metrics.LogLoss(), delay=100)
+    LogLoss: 0.693...
+
+    References
+    ----------
+    [^1]: [Weinberger, M. J. and Ordentlich, E., 2002. On delayed prediction of individual sequences. IEEE Transactions on Information Theory 48.](https://doi.org/10.1109/TIT.2002.1013136)
+
+    """
+
+    def __init__(self, classifier: base.Classifier, max_held: int = 10_000):
+        whole(1)("max_held", max_held)
+        if not hasattr(classifier, "predict_proba_one"):
+            raise TypeError(f"{type(classifier).__name__} is no classifier with probabilities")
+        self.classifier = classifier
+        self.max_held = max_held
+        self._evidence = [0.0] * len(TRUST)
+        self._frequencies: dict[Any, float] = {}
+        self._learned = self._asked = self._unasked = 0
+        self._lag = 0  # predictions made between the last label and its own
+        self._held: OrderedDict[int, Held] = OrderedDict()  # by their numbers
+        self._waiting: dict[bytes, deque[int]] = {}  # {key of a row: numbers of its predictions}
+        self._last: tuple[bytes, int] | None = None  # the last row's key, labels learned by then
+        self._lock = threading.RLock()
+
+    @property
+    def _wrapped_model(self) -> Any:
+        return self.classifier
+
+    @property
+    def n_held(self) -> int:
+        """The number of predictions that wait for their labels."""
+        return len(self._held)
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        from river import linear_model  # here, as it takes longer to load than this package
+
+        yield {"classifier": linear_model.LogisticRegression()}
+
+    # one example
+
+    def predict_proba_one(self, x: Any, **further: Any) -> dict[Any, float]:
+        """The probabilities of the labels, which are held until the label of this row comes."""
+        guess = self.classifier.predict_proba_one(x, **further)
+        if len(guess) < 2:
+            return guess
+        with self._lock:
+            held = self._hold(_key(x), guess)
+            return dict(zip(guess, self._calibrated(held), strict=True))
+
+    def predict_one(self, x: Any, **further: Any) -> Any:
+        """The most probable label, whose probability is held as by `predict_proba_one`."""
+        found = self.predict_proba_one(x, **further)
+        best = max(found.values(), default=0.0)
+        labels = [label for label, share in found.items() if share == best]
+        return labels[0] if len(labels) == 1 else self.classifier.predict_one(x, **further)
+
+    def learn_one(self, x: Any, y: Any, **further: Any) -> None:
+        """Learn an example, and from the prediction that was held for it what probabilities are worth.
+
+        `further`: other arguments of the classifier's `learn_one`, such as `w`.
+        """
+        self.classifier.learn_one(x, y, **further)
+        y = plain(y)
+        with self._lock:
+            numbers = self._waiting.get(_key(x))
+            if numbers:
+                self._unasked = 0
+                held = self._taken(numbers[0])
+                self._lag = self._asked - held.number - 1
+                self._weigh(held, y)
+            elif self._asked:
+                self._note_unasked()
+            self._learned += 1
+            rate = max(1.0 / self._learned, SLOWEST)
+            self._frequencies.setdefault(y, 0.0)
+            for label in self._frequencies:
+                self._frequencies[label] += rate * ((label == y) - self._frequencies[label])
+
+    def _hold(self, key: bytes, guess: dict[Any, float]) -> Held:
+        """Hold a prediction. One that repeats the last one, as for its label and its probability, is held once."""
+        n, labels = len(guess), tuple(guess)
+        total = sum(guess.values())
+        own = [(1.0 - LEAST) * share / total + LEAST / n for share in guess.values()]
+        # labels that came late together say little more about frequencies than one of them
+        unsure = min(1.0, (1.0 + LAG_SHARE * self._lag) / (1.0 + self._learned))
+        usual = [self._frequencies.get(label, 0.0) for label in labels]
+        usual = [(1.0 - unsure) * share + unsure / n for share in usual]
+        held = Held(self._asked, key, labels, array.array("d", own + usual))
+        if self._last != (key, self._learned):
+            self._last = (key, self._learned)
+            self._held[self._asked] = held
+            self._waiting.setdefault(key, deque()).append(self._asked)
+            self._asked += 1
+            if len(self._held) > self.max_held:
+                self._taken(next(iter(self._held)))
+        return held
+
+    def _taken(self, number: int) -> Held:
+        """A prediction, which is held no longer; the oldest one of its row."""
+        held = self._held.pop(number)
+        numbers = self._waiting[held.key]
+        numbers.popleft()
+        if not numbers:
+            del self._waiting[held.key]
+        return held
+
+    def _weigh(self, held: Held, y: Any) -> None:
+        """Add to the evidence what a label says."""
+        if y not in held.labels:
+            return
+        place, n = held.labels.index(y), len(held.labels)
+        own, usual = held.shares[place], held.shares[n + place]
+        part = 1.0 / (1.0 + LAG_SHARE * self._lag)
+        found = [
+            evidence + part * math.log(n * (trust * own + (1.0 - trust) * usual))
+            for evidence, trust in zip(self._evidence, TRUST, strict=True)
+        ]
+        over = max(0.0, max(found) - MOST_EVIDENCE)
+        self._evidence = [max(evidence - over, -MOST_EVIDENCE) for evidence in found]
+
+    def _calibrated(self, held: Held) -> list[float]:
+        """The probabilities to return."""
+        n = len(held.labels)
+        odds = [math.exp(evidence - PROOF) for evidence in self._evidence]
+        total = sum(odds)
+        if total < 1.0:
+            return [(1.0 - FAINT) / n + FAINT * share for share in held.shares[:n]]
+        trust = sum(odd * trust for odd, trust in zip(odds, TRUST, strict=True))
+        pairs = zip(held.shares[:n], held.shares[n:], strict=True)
+        found = [trust * own + (total - trust) * usual + 1.0 / n for own, usual in pairs]
+        return [share / (1.0 + total) for share in found]
+
+    def _note_unasked(self) -> None:
+        """Count a label that came without a prediction, and warn if many did in a row."""
+        self._unasked += 1
+        if self._unasked == UNASKED_IN_A_ROW:
+            warnings.warn(
+                f"Delayed: of the last {UNASKED_IN_A_ROW:,} labels none belonged to a prediction that is held, so "
+                "nothing is learned about probabilities. Are rows changed between prediction and label, as by a "
+                f"scaler in front (it belongs inside), or do more than max_held={self.max_held:,} wait?",
+                StreamWarning,
+                stacklevel=level_of_user(),
+            )
+
+    # many examples
+
+    def learn_many(self, X: Any, y: Any, w: Any = None, **further: Any) -> None:
+        """`learn_one` of each row of a frame or a 2-D array."""
+        cells, labels = Cells(X), as_list(y)
+        each = [{}] * len(cells) if w is None else [{"w": weight} for weight in as_list(w)]
+        if not len(cells) == len(labels) == len(each):
+            raise ValueError(f"there must be {len(cells)} labels and weights, one for each example")
+        for x, label, own in zip(cells.dicts(), labels, each, strict=True):
+            self.learn_one(x, label, **own, **further)
+
+    def predict_many(self, X: Any, **further: Any) -> Any:
+        """`predict_one` of each row of a frame or a 2-D array."""
+        cells = Cells(X)
+        return cells.series(array_of([self.predict_one(x, **further) for x in cells.dicts()]), None)
+
+    def predict_proba_many(self, X: Any, **further: Any) -> Any:
+        """`predict_proba_one` of each row of a frame or a 2-D array."""
+        cells = Cells(X)
+        found = [self.predict_proba_one(x, **further) for x in cells.dicts()]
+        labels = dict.fromkeys(label for row in found for label in row)
+        columns = {label: np.array([row.get(label, 0.0) for row in found]) for label in labels}
+        return cells.table(columns)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            state = self.__dict__ | {"_held": self._held.copy()}
+            state["_waiting"] = {key: numbers.copy() for key, numbers in self._waiting.items()}
+            state["_frequencies"] = self._frequencies.copy()
+        del state["_lock"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
+
+
+def _key(x: Any) -> bytes:
+    """A digest of the values of a row, the same for equal numbers of different types and in every process."""
+    text = x if isinstance(x, str) else repr(sorted((str(name), _plain(x[name])) for name in x))
+    return hashlib.blake2b(text.encode(errors="backslashreplace"), digest_size=8).digest()
+
+
+def _plain(value: Any) -> str:
+    try:
+        return repr(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return repr(value)

@@ -1,0 +1,267 @@
+"""Delayed: predictions are held until their labels come, and probabilities are what they have proved worth."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import random
+from collections import deque
+
+import numpy as np
+import pytest
+from optional import package
+from river import base, checks, evaluate, linear_model, metrics, preprocessing
+
+import river_budget as rb
+from river_budget import delayed
+
+
+def changing(n, seed, flip=0.005, hint=0.2, reverse=False):
+    """Rows that hint at a hidden state, which is the label, or says in which direction the first feature points."""
+    rng, state, found = random.Random(seed), False, []
+    for _ in range(n):
+        state ^= rng.random() < flip
+        x = [rng.gauss(hint if state else -hint, 1) for _ in range(4)]
+        found.append((dict(zip("abcd", x, strict=True)), (x[0] > 0) ^ state if reverse else state))
+    return found
+
+
+def log_loss(model, stream, delay):
+    """The log loss of a loop in which each label comes so many rows late."""
+    waiting, total = deque(), 0.0
+    for x, y in stream:
+        if len(waiting) == delay:
+            model.learn_one(*waiting.popleft())
+        guess = model.predict_proba_one(x)
+        total -= math.log(max(guess.get(y, 0.5 if len(guess) < 2 else 0.0), 1e-9))
+        waiting.append((x, y))
+    return total / len(stream)
+
+
+def auto():
+    return rb.AutoKernelClassifier(classes=(False, True), seed=1)
+
+
+@pytest.mark.parametrize("delay", [100, 500])
+def test_late_probabilities_lose_no_more_than_one_half(delay):
+    """On the mean of streams: a single one may have luck at first, and lose a little when that ends."""
+    half, alone, held = math.log(2.0), [], []
+    for seed in (1, 3, 4):
+        for reverse in (False, True):
+            stream = changing(2500, seed, reverse=reverse)
+            alone.append(log_loss(auto(), stream, delay))
+            held.append(log_loss(rb.Delayed(auto()), stream, delay))
+    assert min(alone) > half + 0.03
+    assert np.mean(held) < half + 1e-4
+    assert max(held) < half + 0.02
+
+
+def test_what_proves_worth_something_is_believed():
+    """Here the state lasts longer than labels are late."""
+    stream = changing(4000, 3, flip=0.001)
+    assert log_loss(rb.Delayed(auto()), stream, 50) < 0.6
+
+
+def test_where_labels_come_at_once_the_classifier_is_believed():
+    stream = changing(2000, 1, flip=0.0)
+    stream = [(x, x["a"] * x["b"] > 0) for x, _ in stream]
+    alone, wrapped = auto(), rb.Delayed(auto())
+    losses = [0.0, 0.0]
+    for x, y in stream:
+        for i, model in enumerate((alone, wrapped)):
+            losses[i] -= math.log(max(model.predict_proba_one(x)[y], 1e-6))
+            model.learn_one(x, y)
+    assert losses[1] < losses[0] + 20.0
+    assert wrapped.predict_proba_one(x)[y] == pytest.approx(alone.predict_proba_one(x)[y], abs=0.02)
+
+
+def test_rivers_evaluation_holds_and_answers_all():
+    delay = 30
+    stream = changing(300, 1)
+    by_hand, model = rb.Delayed(auto()), rb.Delayed(auto())
+    loss = log_loss(by_hand, stream, delay)
+    found = evaluate.progressive_val_score(stream, model, metrics.LogLoss(), delay=delay)
+    assert found.get() == pytest.approx(loss)
+    assert (by_hand.n_held, model.n_held) == (delay, 0)
+
+
+class Sure(base.Classifier):
+    """Always sure of one label."""
+
+    def predict_proba_one(self, x):
+        return {False: 0.05, True: 0.95}
+
+    def learn_one(self, x, y):
+        if y is None:
+            raise ValueError("no label")
+
+
+@pytest.mark.parametrize("right", [0.95, 0.5, 0.2])
+@pytest.mark.parametrize("delay", [1, 20])
+def test_probabilities_become_those_that_are_right(right, delay):
+    rng = random.Random(1)
+    stream = [({"a": rng.random()}, rng.random() < right) for _ in range(3000)]
+    model = rb.Delayed(Sure())
+    log_loss(model, stream, delay)
+    assert model.predict_proba_one({"a": 0.0})[True] == pytest.approx(right, abs=0.05)
+
+
+def test_until_then_they_are_one_half_in_the_order_of_the_classifier():
+    model = rb.Delayed(Sure())
+    assert model.predict_proba_one({"a": 1})[True] == pytest.approx(0.5, abs=1e-3)
+    assert model.predict_one({"a": 2}) is True
+
+
+def test_probabilities_of_several_labels_add_up_to_one():
+    model, rng = rb.Delayed(rb.BSGDClassifier(20)), random.Random(1)
+    assert model.predict_proba_one({"a": 0.0}) == {}
+    assert model.predict_one({"a": 0.0}) is None
+    for t in range(400):
+        x = {"a": rng.gauss(t % 3, 0.3), "b": rng.gauss(-t % 3, 0.3)}
+        guess = model.predict_proba_one(x)
+        assert sum(guess.values()) == pytest.approx(1.0 if t else 0.0)
+        model.learn_one(x, "xyz"[t % 3])
+    assert set(guess) == set("xyz")
+    assert max(guess.values()) > 0.8
+
+
+# which prediction belongs to which label
+
+
+def test_equal_rows_are_answered_in_their_order():
+    model = rb.Delayed(Sure())
+    for t in range(6):
+        model.predict_proba_one({"a": t % 2})
+        model.predict_one({"a": t % 2})  # says the same once more, and is not held again
+    assert model.n_held == 6
+    model.learn_one({"a": 1}, True)
+    assert sorted(model._held) == [0, 2, 3, 4, 5]
+    for _ in range(4):
+        model.learn_one({"a": 0}, True)
+    assert sorted(model._held) == [3, 5]
+
+
+@pytest.mark.parametrize(
+    "same",
+    [{"b": np.float64(2.0), "a": True}, {"a": 1.0, "b": np.int64(2)}, {"a": np.True_, "b": 2}],
+)
+def test_a_row_is_recognised_by_its_values(same):
+    model = rb.Delayed(Sure())
+    model.predict_proba_one({"a": 1, "b": 2.0})
+    model.learn_one({"a": 1, "b": 2.1}, True)
+    assert model.n_held == 1
+    model.learn_one(same, True)
+    assert model.n_held == 0
+
+
+@pytest.mark.parametrize("x", ["a text", {"words": "a text", "day": None}, {("a", 1): [1, 2]}])
+def test_a_row_may_hold_anything(x):
+    model = rb.Delayed(Sure())
+    model.predict_proba_one(x)
+    model.learn_one(x, True)
+    assert model.n_held == 0
+
+
+def test_memory_is_bounded_by_max_held():
+    model = rb.Delayed(Sure(), max_held=50)
+    for t in range(200):
+        model.predict_proba_one({"a": t % 60})
+    assert (model.n_held, len(model._waiting)) == (50, 50)
+    assert sorted(model._held) == list(range(150, 200))
+
+
+def test_a_row_that_is_refused_changes_nothing():
+    model = rb.Delayed(Sure())
+    model.predict_proba_one({"a": 1})
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="no label"):
+        model.learn_one({"a": 1}, None)
+    assert pickle.dumps(model) == before
+
+
+def learn_unasked(model):
+    for t in range(3000):
+        model.learn_one({"a": t}, True)
+
+
+def test_labels_without_predictions_are_told_once():
+    model = rb.Delayed(Sure())
+    learn_unasked(model)  # nothing was asked, so nothing is missed
+    model.predict_proba_one({"a": -1})
+    with pytest.warns(rb.StreamWarning, match="a scaler in front .* max_held=10,000") as heard:
+        learn_unasked(model)
+    assert len(heard) == 1
+
+
+# as any estimator
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_a_copy_goes_on_as_the_model_would(again):
+    stream = changing(600, 1)
+    model = rb.Delayed(preprocessing.StandardScaler() | rb.BSGDClassifier(20))
+    log_loss(model, stream[:300], 40)
+    other = again(model)
+    assert log_loss(model, stream[260:], 40) == log_loss(other, stream[260:], 40)
+
+
+def test_many_are_a_loop_of_ones():
+    pandas = package("pandas")
+    stream = changing(400, 1)
+    X = pandas.DataFrame([x for x, _ in stream])
+    y = pandas.Series([y for _, y in stream])
+    one, many = rb.Delayed(auto()), rb.Delayed(auto())
+    for first in range(0, 400, 50):
+        some = slice(first, first + 50)
+        guesses = [one.predict_proba_one(x) for x, _ in stream[some]]
+        frame = many.predict_proba_many(X[some])
+        assert [row.get(True) for row in guesses] == list(frame.get(True, [None] * 50))
+        for x, label in stream[some]:
+            one.learn_one(x, label)
+        many.learn_many(X[some], y[some])
+    assert one._evidence == many._evidence
+    assert list(many.predict_many(X)) == [one.predict_one(x) for x, _ in stream]
+    with pytest.raises(ValueError, match="there must be 400 labels"):
+        many.learn_many(X, y[:9])
+
+
+def test_weights_go_to_the_classifier():
+    model, alone = rb.Delayed(rb.BSGDClassifier(9)), rb.BSGDClassifier(9)
+    for t in range(30):
+        x, y = {"a": t % 5}, t % 5 > 2
+        model.learn_one(x, y, w=t % 3)
+        alone.learn_one(x, y, w=t % 3)
+    assert model.classifier.decision_function_one(x) == alone.decision_function_one(x)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        linear_model.LogisticRegression(),
+        rb.BSGDClassifier(),
+        preprocessing.StandardScaler() | rb.BSGDClassifier(),
+    ],
+    ids=["river's", "ours", "pipeline"],
+)
+@pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+def test_it_passes_all_checks_of_river(inside):
+    for check in checks.yield_checks(rb.Delayed(inside.clone())):
+        check(rb.Delayed(inside.clone()))
+
+
+def test_a_regressor_is_refused():
+    with pytest.raises(TypeError, match="LinearRegression is no classifier"):
+        rb.Delayed(linear_model.LinearRegression())
+
+
+def test_evidence_is_bounded_so_that_a_change_is_noticed():
+    model = rb.Delayed(Sure())
+    for t in range(2000):
+        model.predict_proba_one({"a": t})
+        model.learn_one({"a": t}, True)
+    assert max(model._evidence) <= delayed.MOST_EVIDENCE
+    for t in range(60):
+        guess = model.predict_proba_one({"a": t})
+        model.learn_one({"a": t}, False)
+    assert guess[True] < 0.75
