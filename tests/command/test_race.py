@@ -236,25 +236,6 @@ def test_a_terminal_has_one_line_that_is_written_again(clock):
     assert terminal.getvalue().endswith("\n")
 
 
-def test_the_first_steps_are_not_enough_to_guess_the_rest(clock):
-    terminal = Terminal()
-    with Progress(20, "race", terminal) as bar:
-        for _ in range(2):
-            clock.now += 5
-            bar.advance()
-    assert terminal.lines()[1].endswith("1/20, 0:05 passed")
-    assert terminal.lines()[2].endswith("2/20, 0:10 passed, 1:30 to go")
-
-
-def test_a_shorter_line_covers_a_longer_one(clock):
-    terminal = Terminal()
-    with Progress(2, "race", terminal) as bar:
-        clock.now += 1
-        bar.show("a rather long name")
-    long, short = terminal.getvalue().rstrip("\n").split("\r")[-2:]
-    assert len(short) == len(long)
-
-
 def test_lines_fit_the_terminal(clock, monkeypatch):
     monkeypatch.setenv("COLUMNS", "50")
     terminal = Terminal()
@@ -262,16 +243,6 @@ def test_lines_fit_the_terminal(clock, monkeypatch):
         clock.now += 1
         bar.advance("a name that is much too long for so few columns")
     assert max(map(len, terminal.lines())) == 49
-
-
-def test_many_steps_are_few_drawings(clock):
-    terminal = Terminal()
-    with Progress(1000, "race", terminal) as bar:
-        for _ in range(1000):
-            clock.now += 0.001
-            bar.advance()
-    assert len(terminal.lines()) < 15
-    assert "1000/1000, 0:01 passed" in terminal.lines()[-1]
 
 
 def test_a_file_has_a_plain_line_now_and_then(clock):
@@ -288,14 +259,6 @@ def test_a_file_has_a_plain_line_now_and_then(clock):
     assert "\r" not in file.getvalue()
 
 
-def test_a_progress_bar_can_be_silent():
-    terminal = Terminal()
-    with Progress(2, "race", terminal, enabled=False) as bar:
-        bar.advance("one")
-        bar.show("two")
-    assert terminal.getvalue() == ""
-
-
 def test_programs_without_a_console_run_without_a_bar(monkeypatch):
     monkeypatch.setattr(progress.sys, "stderr", None)
     for enabled in (None, True):
@@ -308,16 +271,6 @@ def test_the_line_is_left_when_an_error_ends_the_work():
     with pytest.raises(KeyboardInterrupt), Progress(2, "race", terminal):
         raise KeyboardInterrupt
     assert terminal.getvalue().endswith("\n")
-
-
-def test_nothing_is_written_after_the_end():
-    terminal = Terminal()
-    bar = Progress(0, "race", terminal)
-    bar.close()
-    before = terminal.getvalue()
-    bar.advance("late")
-    bar.close()
-    assert terminal.getvalue() == before
 
 
 def test_the_race_shows_its_progress_on_the_error_stream(capsys):

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 import pytest
 from folders import PATHS, ROOT
 from optional import package
-from saved_models import ALL, alike, answers, stream_of, taught, teach
+from saved_models import ALL, answers, stream_of, taught, teach
 
 import river_budget as rb
 from river_budget.kernels import RBF
@@ -116,18 +116,6 @@ def test_a_process_with_another_layout_refuses_and_names_the_way_out(old, new, t
     for model, words in zip(models(), in_a_child(tmp_path, maker), strict=True):
         assert type(model).__name__ in words
         assert "rb.save" in words
-
-
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-@pytest.mark.parametrize("model", ONE_EACH, ids=lambda model: type(model).__name__)
-def test_a_copy_is_a_model_of_its_own(model, copied):
-    model = taught(model, 30)
-    twin, stream = copied(model), stream_of(model, 20, seed=1)
-    assert alike(twin, model, stream)
-    before = answers(model, stream)
-    teach(twin, stream)
-    assert answers(model, stream) == before
-    assert twin.lock is not model.lock
 
 
 def test_a_pickle_holds_no_row_of_another_thread():

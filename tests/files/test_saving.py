@@ -110,18 +110,6 @@ def test_a_loaded_model_is_the_saved_one_and_learns_as_it_would(model, n, again)
     assert pickle.dumps(again(twin)) == pickle.dumps(again(model))
 
 
-@pytest.mark.parametrize("model", having("predict_many"))
-def test_batches_go_on_as_well(model, again):
-    model = taught(model)
-    rows = np.random.default_rng(0).normal(size=(80, 3))
-    targets = [y for _, y in stream_of(model, 80, seed=1)]
-    twin = again(model)
-    assert np.array_equal(twin.predict_many(rows), model.predict_many(rows))
-    expected = model.predict_then_learn_many(rows, targets)
-    assert np.array_equal(twin.predict_then_learn_many(rows, targets), expected)
-    assert alike(twin, model, stream_of(model, 20, seed=2))
-
-
 CHILD = """
 import json, pathlib, sys
 import river_budget as rb

@@ -52,18 +52,6 @@ def line_styles(axes):
 # Files
 
 
-def test_a_png_file_is_written_into_a_new_folder(tmp_path):
-    path = tmp_path / "figures" / "one.png"
-    draw(path, [panel(curve())], title="Mistakes")
-    assert path.read_bytes().startswith(b"\x89PNG\r\n")
-
-
-def test_six_panels_of_twelve_curves_are_a_small_file(tmp_path):
-    path = tmp_path / "six.png"
-    draw(path, [panel(*(curve(name, end=0.1 + 0.02 * i) for i, name in enumerate(RACE[:12])))] * 6)
-    assert path.stat().st_size < 250_000
-
-
 def test_a_file_looks_the_same_whatever_the_settings(tmp_path):
     import matplotlib
     from matplotlib.image import imread
@@ -114,17 +102,6 @@ def test_curves_that_differ_visibly_or_have_other_points_do_not_coincide():
     assert panels.coinciding(panel(curve("a"), early)) == [("a", "b")]  # only the beginning differs
 
 
-def test_three_curves_that_coincide_are_rings():
-    axes = axes_of(curve("Perceptron"), curve("Projectron"), curve("NOGD"))
-    widths = [line.get_linewidth() for line in axes.lines]
-    assert widths == sorted(set(widths), reverse=True)
-
-
-def test_a_line_may_have_a_marker_of_its_own():
-    axes = axes_of(Line("BPA", [1.0], [0.1], shape="points", marker="D"))
-    assert axes.lines[0].get_marker() == "D"
-
-
 # Legend and line styles
 
 
@@ -134,10 +111,6 @@ def test_the_legend_has_each_name_once_in_order_of_appearance():
     )
     panels = [panel(first, other), panel(other, last, first)]
     assert legend_of(figure_of(panels)) == ["SBP", "SVC", "KNN"]
-
-
-def test_the_legend_leaves_out_what_has_nothing_to_show():
-    assert legend_of(figure_of([panel(curve("SBP"), Line("KNN", [], []))])) == ["SBP"]
 
 
 @pytest.mark.parametrize("n", [1, 4])
@@ -169,12 +142,6 @@ def test_a_name_may_say_more_behind_a_comma_but_never_looks_like_another():
     assert alone == line_styles(axes_of(curve("FOGD")))
     both = line_styles(axes_of(curve("FOGD"), curve("FOGD, twice as large")))
     assert both[0] == alone[0] != both[1]
-
-
-def test_a_known_name_looks_the_same_in_every_figure():
-    first = axes_of(curve("SBP"), curve("other"), curve("FOGD"))
-    second = axes_of(curve("FOGD"), curve("another"))
-    assert line_styles(first)[2] == line_styles(second)[0]
 
 
 # Axes
@@ -246,35 +213,6 @@ def test_a_level_is_a_line_without_markers_across_the_whole_panel():
     assert level.get_marker() == ""
     assert axes.get_ylim()[0] < 0.1
     assert axes.get_xlim() == axes_of(curve()).get_xlim()
-
-
-def test_points_have_markers_and_no_line():
-    (points,) = axes_of(Line("SBP", range(30), range(30), shape="points")).lines
-    assert points.get_linewidth() == 0
-    assert points.get_marker() == KNOWN["SBP"].marker
-    assert points.get_markevery() is None
-
-
-def test_a_long_line_has_few_markers():
-    (line,) = axes_of(curve()).lines
-    assert line.get_marker() == KNOWN["Forgetron"].marker
-    start, step = line.get_markevery()
-    assert 0.0 <= start < step == 1.0 / figures.MARKS  # shares of the length
-
-
-def test_markers_of_long_lines_do_not_lie_on_each_other():
-    axes = axes_of(*(curve(name) for name in ("Perceptron", "Projectron", "NOGD")))
-    assert len({line.get_markevery() for line in axes.lines}) == 3
-
-
-@pytest.mark.parametrize("shape", ["line", "points", "level"])
-def test_the_spread_is_drawn_in_the_colour_of_its_line(shape):
-    from matplotlib.colors import to_hex
-
-    axes = axes_of(Line("SBP", [1, 2], [3, 4], [2, 3], [4, 5], shape))
-    (spread,) = [*axes.collections, *axes.patches]
-    colours = spread.get_edgecolor() if shape == "points" else spread.get_facecolor()
-    assert to_hex(np.ravel(colours)[:3]) == KNOWN["SBP"].colour
 
 
 def test_on_a_log_axis_a_spread_below_zero_goes_down_to_the_frame():

@@ -20,101 +20,20 @@ import threading
 import time
 
 import numpy as np
-from odd_examples import ALLOWED, Act, Name, Text, Trouble, Whole
 from processes import in_threads
 
 import river_budget as rb
 from river_budget.kernels import RBF
-from river_budget.maintenance import RemoveOldest
 
-MODELS = {
-    "BSGD": lambda: rb.BSGDClassifier(20),
-    "RBP": lambda: rb.RBPClassifier(20, seed=1),
-    "BSGD-oldest": lambda: rb.BSGDClassifier(5, RBF(0.1), RemoveOldest()),
-    "BSGD-table": lambda: rb.BSGDClassifier(20, RBF(0.5)),
-    "NOGD": lambda: rb.NOGDClassifier(20),
-    "Auto": lambda: rb.AutoKernelClassifier(20, seed=1),
-}
 DOING = "doing: "  # before a work and its arguments on stderr: the last such line tells what failed
-
-
-# Names that run code
-
-
-def new_text():
-    """A text without other references, which is freed when the example is emptied."""
-    return "".join(("plum", "less"))
-
-
-def fresh(i):
-    return {f"w{5 * i + k}": 1.0 for k in range(5)}
-
-
-def knows_an_object(name, kind):
-    """A model knows an object whose hash is that of a text, and whose __eq__ empties the example."""
-    odd_kind, model, given = (
-        {"object": Name, "text": Text, "whole": Whole}[kind],
-        MODELS[name](),
-        {},
-    )
-    act = Act(given.clear, 1)
-    odd, refused = odd_kind("plumless", act), 0
-    for i in range(200):
-        may_refuse(model.learn_one, fresh(i) | {odd: 1.0, "a": 1.0}, i % 3 == 0)
-    for i in range(400):
-        given.update({new_text(): 1.0} | fresh(i) | {f"long name {i} {k}": 1.0 for k in range(30)})
-        act.left, act.armed = 1 + i % 3, True
-        done = may_refuse(
-            *((model.predict_one, given) if i % 2 else (model.learn_one, given, True))
-        )
-        act.armed, refused = False, refused + (not done)
-    check_scores(model)
-    print(f"refused {refused}")
-
-
-def raises_inside(name, kind):
-    """Names whose __eq__ raises when it is called for the n-th time, wherever that is, beside texts with their hashes."""
-    odd_kind, refused = {"object": Name, "text": Text, "whole": Whole}[kind], 0
-    for n in range(1, 9):
-        model, act = MODELS[name](), Act(raise_trouble, n)
-        objects = [odd_kind(f"odd {k}", act) for k in range(10)]
-        for i in range(150):
-            x = fresh(i) | {(f"odd {i % 10}" if i % 3 else objects[i // 3 % 10]): 1.0}
-            act.armed = True
-            refused += not may_refuse(model.learn_one, x, i % 3 == 0)
-            refused += not may_refuse(model.predict_one, x)
-            act.armed = False
-            act.left = n if act.left <= 0 else act.left
-        check_scores(model)
-    print(f"refused {refused}")
-
-
-def raise_trouble():
-    raise Trouble("of the user's own")
-
-
-def may_refuse(work, *arguments):
-    """Do the work. Returns whether it was done. Only the user's error and clear errors are allowed."""
-    try:
-        work(*arguments)
-    except (Trouble, *ALLOWED):
-        return False
-    return True
-
-
-def check_scores(model):
-    """Check that the model still learns words, and that its scores are finite."""
-    for i in range(1000, 1100):
-        model.learn_one(fresh(i) | {"buckeroo": 1.0}, i % 3 == 0)
-        assert math.isfinite(model.decision_function_one({"buckeroo": 1.0, f"w{5 * i}": 1.0}))
 
 
 # First use
 
 
-def save(path, name):
+def save(path):
     """A model for `first_use`."""
-    model = MODELS[name]()
+    model = rb.BSGDClassifier(20, RBF(0.5))
     for i in range(100):
         model.learn_one({"a": i % 7, "b": i % 5, "c": 1.0}, i % 3 == 0)
         model.predict_one({"a": 1.0, "b": 2.0, "c": 3.0})
@@ -268,9 +187,7 @@ def fault():
     ctypes.string_at(8)
 
 
-WORKS = {
-    work.__name__: work for work in (knows_an_object, raises_inside, save, first_use, polled, fault)
-}
+WORKS = {work.__name__: work for work in (save, first_use, polled, fault)}
 
 if __name__ == "__main__":
     faulthandler.enable()

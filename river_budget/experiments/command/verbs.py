@@ -194,7 +194,6 @@ def add_speed(verbs: Any) -> None:
     option(verb, "--examples", "at most so many of each", whole, 20_000)
     option(verb, "--repeats", "how often each is measured", whole, 5)
     flag(verb, "--complete", "measure all models, and first calls")
-    flag(verb, "--wide", "print a column for every dataset")
     add_formats(verb)
 
 
@@ -204,6 +203,6 @@ def run_speed(options: argparse.Namespace) -> int:
     from ..speed.speed_cases import STREAMS
 
     check_names(options.data or (), list(STREAMS), "stream")
-    how = {"complete": options.complete, "wide": options.wide, "form": options.format}
+    how = {"complete": options.complete, "form": options.format}
     speed(options.data or (), options.examples, options.repeats, **how)
     return GOOD

@@ -107,7 +107,6 @@ def speed(
     examples: int = 20_000,
     repeats: int = 5,
     complete: bool = False,
-    wide: bool = False,
     form: str = "text",
 ) -> None:
     """Measure in a clean process, and print the table."""
@@ -119,7 +118,7 @@ def speed(
         raise RuntimeError(f"the process that measures ended with {run.returncode}")
     ran_on, found, seconds = json.loads(run.stdout)
     lines = [Line(**line) for line in found]
-    tables = [table_by_data(lines) if wide else table(lines)]
+    tables = [table(lines)]
     if seconds:
         calls = [[name, f"{spent:.1f}"] for name, spent in seconds.items()]
         tables.append((["first call of", "seconds"], calls))
@@ -144,16 +143,6 @@ def table(lines: Sequence[Line]) -> Table:
         figures = [number(line.ours), number(line.theirs), f"{line.ratio:.2f}", spread(line)]
         rows.append([line.what, line.data, *figures, line.against])
     return HEADER, rows
-
-
-def table_by_data(lines: Sequence[Line]) -> Table:
-    """A column for every stream: our time, the ratio and its spread."""
-    columns = list(dict.fromkeys(line.data for line in lines))
-    rows: dict[tuple[str, str], list[str]] = {}
-    for line in lines:
-        row = rows.setdefault((line.what, line.against), [""] * len(columns))
-        row[columns.index(line.data)] = f"{number(line.ours)}: {line.ratio:.2f} ({spread(line)})"
-    return ["ours", "against", *columns], [[*key, *row] for key, row in rows.items()]
 
 
 def spread(line: Line) -> str:
@@ -184,11 +173,11 @@ def clean_environment(environment: Mapping[str, str]) -> tuple[dict[str, str], l
 
 
 def described() -> str:
-    """The processor and the algebra library of this process."""
+    """The processor of this process, and what multiplies matrices."""
     wide = "with" if llvmlite.binding.get_host_cpu_features().get("avx512f") else "without"
     vectors = f", {wide} AVX-512" if platform.machine() in ("x86_64", "AMD64") else ""
     name = f"{processor()} ({llvmlite.binding.get_host_cpu_name()}{vectors})"
-    return f"{name}; one thread; BLAS: {algebra()}; numpy {np.__version__}"
+    return f"{name}; one thread; numpy {np.__version__}"
 
 
 def processor() -> str:
@@ -201,23 +190,6 @@ def processor() -> str:
     except OSError:  # not Linux
         pass
     return platform.processor() or platform.machine()
-
-
-def algebra() -> str:
-    """The library that multiplies matrices, its kernel, and how many threads it may use."""
-    try:
-        libraries = importlib.import_module("threadpoolctl").threadpool_info
-    except ImportError:
-        config: Any = np.show_config(mode="dicts")  # type: ignore[call-overload,unused-ignore]
-        found = config["Build Dependencies"]["blas"]
-        return f"{found['name']} {found['version']}, built for {found.get('openblas configuration', 'any')}"
-    np.ones((2, 2)) @ np.ones((2, 2))
-    # scipy may have its own library, and the order of the list is random
-    for library in sorted(libraries(), key=lambda library: "numpy" not in library["filepath"]):
-        if library["user_api"] == "blas":
-            kernel = library.get("architecture", "one kernel")
-            return f"{library['internal_api']} {library['version']}, {kernel}"
-    return "unknown"
 
 
 if __name__ == "__main__":  # the process that measures

@@ -18,17 +18,6 @@ from process_work import DOING, LEARNERS, QUESTIONS
 
 PATIENCE = 480  # seconds
 FILLED = {"PYTHONMALLOC": "debug", "MALLOC_PERTURB_": "221"}
-OF_NAMES = ["RBP", "BSGD", "BSGD-oldest", "NOGD", "Auto"]
-KINDS = ["object", "text", "whole"]
-
-
-def few_or_all(few, all_of_them):
-    """All of them with `pytest -m slow`."""
-    some = [
-        pytest.param(few, id="few"),
-        pytest.param(all_of_them, id="all", marks=pytest.mark.slow),
-    ]
-    return pytest.mark.parametrize("some", some)
 
 
 def what_happened(code, stderr):
@@ -66,15 +55,6 @@ def test_a_signal_is_reported():
     assert said == f"mistake 2: exit code 1\n{DOING}mistake 2\na mistake"
 
 
-# Names that act
-
-
-@few_or_all(["RBP", "BSGD-oldest", "Auto"], OF_NAMES)
-def test_a_name_may_empty_the_example_or_raise_when_it_is_compared(some):
-    kinds = KINDS if some == OF_NAMES else ["object"]
-    works(["knows_an_object", "raises_inside"], some, kinds, **FILLED)
-
-
 # Threads
 
 
@@ -82,7 +62,7 @@ def test_a_name_may_empty_the_example_or_raise_when_it_is_compared(some):
 def saved(tmp_path_factory):
     """A file of a model, and compiled functions on disk."""
     path = tmp_path_factory.mktemp("first_use") / "model"
-    works("save", path, "BSGD-table")
+    works("save", path)
     return path
 
 
