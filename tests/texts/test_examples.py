@@ -66,6 +66,14 @@ def test_a_curve_of_rivers_own_evaluation_ends_in_the_digits_of_the_paper(capsys
     assert (tmp_path / "curve.png").exists()
 
 
+def test_a_logarithm_helps_where_a_few_numbers_are_giants(capsys):
+    load("heavy_tails").main(n=400)
+    rows = re.findall(r"^(\S.*?) {2,}([\d.]+) % wrong$", capsys.readouterr().out, re.M)
+    wrong = {name: float(value) for name, value in rows}
+    assert len(wrong) == 5
+    assert wrong.pop("AutoKernel behind a logarithm") < min(wrong.values()) - 5
+
+
 def test_a_pipeline_is_timed_alone_and_behind_a_scaler(capsys):
     load("pipeline_times").main(300, 1)
     rows = re.findall(r"^\w+(?: +[\d.]+){5}$", capsys.readouterr().out, re.M)
