@@ -33,16 +33,13 @@ from .parameters import whole
 __all__ = ["Delayed"]
 
 TRUST = (0.0, 0.25, 0.5, 0.75, 1.0)  # s
-LAG_SHARE = (
-    0.5  # evidence of a prediction that waited for `lag` others counts 1 / (1 + LAG_SHARE lag)
-)
+LAG_SHARE = 0.7  # see above
 PROOF = math.log(36.0)  # evidence that all s together need, against luck
 MOST_EVIDENCE = 30.0  # more is forgotten, so that a change of the stream is noticed
-FAINT = (
-    1e-4  # how far probabilities are from 1/C before there is such evidence: they keep their order
-)
+FAINT = 1e-4  # how far probabilities are from 1/C until then: they keep their order
 LEAST = 1e-3  # the share of 1/C in each probability, so that no logarithm is infinite
 SLOWEST = 1e-4  # the least rate at which frequencies of labels follow the stream
+KEY_BYTES = 6
 UNASKED_IN_A_ROW = 1000  # labels without a held prediction, after which there is a warning
 
 
@@ -51,9 +48,7 @@ class Held:
 
     __slots__ = ("key", "labels", "number", "shares")
 
-    def __init__(
-        self, number: int, key: bytes, labels: tuple[Any, ...], shares: array.array[float]
-    ):
+    def __init__(self, number: int, key: int, labels: tuple[Any, ...], shares: array.array[float]):
         self.number, self.key, self.labels, self.shares = number, key, labels, shares
 
     def __reduce__(self) -> Any:
@@ -122,8 +117,8 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
         self._learned = self._asked = self._unasked = 0
         self._lag = 0  # predictions made between the last label and its own
         self._held: OrderedDict[int, Held] = OrderedDict()  # by their numbers
-        self._waiting: dict[bytes, deque[int]] = {}  # {key of a row: numbers of its predictions}
-        self._last: tuple[bytes, int] | None = None  # the last row's key, labels learned by then
+        self._waiting: dict[int, deque[int]] = {}  # {key of a row: numbers of its predictions}
+        self._last_key = self._last_learned = -1  # the last row's key, labels learned by then
         self._lock = threading.RLock()
 
     @property
@@ -181,7 +176,7 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
             for label in self._frequencies:
                 self._frequencies[label] += rate * ((label == y) - self._frequencies[label])
 
-    def _hold(self, key: bytes, guess: dict[Any, float]) -> Held:
+    def _hold(self, key: int, guess: dict[Any, float]) -> Held:
         """Hold a prediction. One that repeats the last one, as for its label and its probability, is held once."""
         n, labels = len(guess), tuple(guess)
         total = sum(guess.values())
@@ -191,14 +186,17 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
         usual = [self._frequencies.get(label, 0.0) for label in labels]
         usual = [(1.0 - unsure) * share + unsure / n for share in usual]
         held = Held(self._asked, key, labels, array.array("d", own + usual))
-        if self._last != (key, self._learned):
-            self._last = (key, self._learned)
-            self._held[self._asked] = held
-            self._waiting.setdefault(key, deque()).append(self._asked)
+        if (self._last_key, self._last_learned) != (key, self._learned):
+            self._last_key, self._last_learned = key, self._learned
+            self._keep(held)
             self._asked += 1
             if len(self._held) > self.max_held:
                 self._taken(next(iter(self._held)))
         return held
+
+    def _keep(self, held: Held) -> None:
+        self._held[held.number] = held
+        self._waiting.setdefault(held.key, deque()).append(held.number)
 
     def _taken(self, number: int) -> Held:
         """A prediction, which is held no longer; the oldest one of its row."""
@@ -247,6 +245,24 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
                 stacklevel=level_of_user(),
             )
 
+    # for files
+
+    def held(self) -> list[list[Any]]:
+        """The predictions that wait: [number, key of the row, [label, probability, frequency], ...] of each."""
+        return [
+            [one.number, one.key, *zip(one.labels, one.shares[:n], one.shares[n:], strict=True)]
+            for one in self._held.values()
+            if (n := len(one.labels))
+        ]
+
+    def restore(self, rows: list[list[Any]]) -> None:
+        """Let these predictions wait, and no others."""
+        self._held.clear()
+        self._waiting.clear()
+        for number, key, *each in rows:
+            labels, own, usual = zip(*each, strict=True)
+            self._keep(Held(number, key, labels, array.array("d", own + usual)))
+
     # many examples
 
     def learn_many(self, X: Any, y: Any, w: Any = None, **further: Any) -> None:
@@ -284,10 +300,11 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
         self._lock = threading.RLock()
 
 
-def _key(x: Any) -> bytes:
+def _key(x: Any) -> int:
     """A digest of the values of a row, the same for equal numbers of different types and in every process."""
     text = x if isinstance(x, str) else repr(sorted((str(name), _plain(x[name])) for name in x))
-    return hashlib.blake2b(text.encode(errors="backslashreplace"), digest_size=8).digest()
+    digest = hashlib.blake2b(text.encode(errors="backslashreplace"), digest_size=KEY_BYTES)
+    return int.from_bytes(digest.digest(), "little")
 
 
 def _plain(value: Any) -> str:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ..delayed import MOST_EVIDENCE, TRUST
 from ..feature_budget import LARGEST_COUNT
 from ..guard import with_steps
 from .archive import text_of
@@ -42,6 +43,7 @@ from .attributes import (
     whole,
 )
 from .errors import SavedModelError, damaged
+from .held import HeldRows
 
 TYPES = {"bool": bool, "float": float, "int": int, "str": str, "numbers.Number": numbers.Number}
 LONGEST_PATTERN, MOST_REPETITIONS, LONGEST_PHRASE = 200, 2, 10
@@ -235,6 +237,11 @@ def _is_of_one_kind(model: Any) -> bool:
     return all(type(one) is type(model.classifier) for one in model.classifiers.values())
 
 
+def _is_in_time(model: Any) -> bool:
+    """Whether the predictions that a Delayed holds were made before the next one."""
+    return all(number < model._asked for number in model._held)
+
+
 def _has_few_factors(product: Any) -> bool:
     return len(product.transformers) <= MOST_FACTORS
 
@@ -355,6 +362,21 @@ MODELS: dict[str, Known] = {
     ),
     "TargetStandardScaler": Known(
         {"regressor": Model("predict_one")}, {"var": PART, "target_name": NAME}, fits=_is_spread
+    ),
+    "Delayed": Known(
+        {"classifier": Model("predict_proba_one"), "max_held": POSITIVE},
+        {
+            "_evidence": Row(*[real(-MOST_EVIDENCE, MOST_EVIDENCE)] * len(TRUST)),
+            "_frequencies": Table(FRACTION),
+            "_learned": COUNT,
+            "_asked": COUNT,
+            "_unasked": COUNT,
+            "_lag": COUNT,
+            "_last_key": whole(-1, 2**53),
+            "_last_learned": whole(-1, 2**53),
+            "_held": HeldRows(),
+        },
+        fits=_is_in_time,
     ),
     # names and texts
     "FeatureBudget": Known(

@@ -81,9 +81,9 @@ def test_what_is_missing_is_left_out_and_counted(capsys, tmp_path):
     line, err = tried(capsys, path)
     assert line["rows"] == 63
     assert "missing, so the feature is left out of the row: a 3" in err
-    assert "of those in 'a', 1 are no numbers, first 'abc' in line 64" in err
-    assert "1 rows left out: no target" in err
-    assert "1 rows left out: another number of cells, first in line 66" in err
+    assert "of those in 'a', 1 is no number, first 'abc' in line 64" in err
+    assert "1 row left out: no target" in err
+    assert "1 row left out: another number of cells, first in line 66" in err
 
 
 def test_words_become_features_of_their_own(capsys, tmp_path):

@@ -15,6 +15,7 @@ from river import base, checks, evaluate, linear_model, metrics, preprocessing
 
 import river_budget as rb
 from river_budget import delayed
+from river_budget.saving import archive, files, nodes
 
 
 def changing(n, seed, flip=0.005, hint=0.2, reverse=False):
@@ -197,12 +198,25 @@ def test_labels_without_predictions_are_told_once():
 # as any estimator
 
 
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
-def test_a_copy_goes_on_as_the_model_would(again):
+def from_a_file(model, tmp_path):
+    rb.save(model, tmp_path / "model.rb")
+    return rb.load(tmp_path / "model.rb")
+
+
+COPIES = {
+    "copy": lambda model, _: copy.deepcopy(model),
+    "pickle": lambda model, _: pickle.loads(pickle.dumps(model)),
+    "file": from_a_file,
+}
+
+
+@pytest.mark.parametrize("again", COPIES)
+def test_a_copy_goes_on_as_the_model_would(again, tmp_path):
     stream = changing(600, 1)
     model = rb.Delayed(preprocessing.StandardScaler() | rb.BSGDClassifier(20))
     log_loss(model, stream[:300], 40)
-    other = again(model)
+    other = COPIES[again](model, tmp_path)
+    assert other.n_held == model.n_held == 40
     assert log_loss(model, stream[260:], 40) == log_loss(other, stream[260:], 40)
 
 
@@ -224,6 +238,27 @@ def test_many_are_a_loop_of_ones():
     assert list(many.predict_many(X)) == [one.predict_one(x) for x, _ in stream]
     with pytest.raises(ValueError, match="there must be 400 labels"):
         many.learn_many(X, y[:9])
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("_held", lambda rows: rows + rows),  # not in order
+        ("_held", lambda rows: [row[:3] for row in rows]),  # one label
+        ("_held", lambda rows: [[row[0], -1, *row[2:]] for row in rows]),
+        ("_asked", lambda count: 3),  # before those that it holds
+        ("_evidence", lambda rows: rows[:2]),
+        ("_evidence", lambda rows: [{"float": "1e9"}, *rows[1:]]),
+    ],
+)
+def test_a_forged_file_is_refused(part, change, tmp_path):
+    model, path = rb.Delayed(rb.BSGDClassifier(5)), tmp_path / "model.rb"
+    log_loss(model, changing(50, 1), 9)
+    node, arrays = nodes.encoded(model)
+    node["state"][part] = change(node["state"][part])
+    files.write(path, archive.packed(node, arrays))
+    with pytest.raises(rb.SavedModelError):
+        rb.load(path)
 
 
 def test_weights_go_to_the_classifier():

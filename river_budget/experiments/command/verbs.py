@@ -46,6 +46,10 @@ def add_try(verbs: Any) -> None:
     many(verb, "--drop", "columns to leave out (default: none)", [])
     text = "columns to take although they look like row numbers or names (default: none)"
     many(verb, "--keep", text, [])
+    text = "columns of sentences, whose words become features (default: none)"
+    many(verb, "--text", text, [])
+    text = "rows that a label is late (default: it comes before the next row)"
+    option(verb, "--delay", text, whole, default=0)
     option(verb, "--plot", "draw errors into this file (default: no picture)", metavar="PNG")
     text = "keep the best model in this file, for `predict` (default: not kept)"
     option(verb, "--save", text, metavar="FILE")

@@ -36,6 +36,11 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_LISTED]) + more
 
 
+def counted(n: int, thing: str) -> str:
+    """A number of things: 1 row, 2 rows."""
+    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
+
+
 def print_tables(options: argparse.Namespace, *tables: tuple[Table, str]) -> None:
     """Print tables in the chosen format; if that is text, each with its caption below."""
     if options.format == "text":

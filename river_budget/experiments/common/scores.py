@@ -8,6 +8,7 @@ from typing import Any
 
 UNSCORED_ROWS = 50  # first rows that do not count in regression, as scales are unknown there
 LEAST_PROBABILITY = 1e-6  # probabilities are clamped to it in logarithms
+DIVERGED = 1e4  # 1 - R2 above this is no error but a divergence
 CALIBRATION_BINS = 10  # of the expected calibration error
 
 
@@ -96,6 +97,8 @@ class NumberScore:
 
     def cells(self) -> list[str]:
         """The figures below the header."""
+        if self.unexplained > DIVERGED:
+            return ["-inf", "inf", "inf"]
         root = math.sqrt(self.squares / self.rows) if self.rows else math.nan
         return [f"{1.0 - self.unexplained:.3f}", f"{root:.4g}", f"{self.error:.4g}"]
 

@@ -1,50 +1,23 @@
 """Convert the cells of a row to the features and the target for a model.
 
 Numbers are features. Each word of a column becomes a one-hot feature, named as by River's OneHotEncoder
-(`colour_red`). An empty cell leaves its feature out, as does a word in a column of numbers; both are counted.
+(`colour_red`). A text becomes the counts of its words (`review_good`); a date its hour, weekday, month, and the days since
+that of the first row. An empty cell leaves its features out, as does a word in a column of numbers; both are counted.
 """
 
 from __future__ import annotations
 
-import math
+import dataclasses
+import datetime
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from ..common.console import check_names
+from .values import FORMS, is_missing, moment, number, truth, word, words_of
 
 MOST_WORDS = 100  # at most so many words of a column get a feature
 MOST_LABELS = 100
-MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?"})
-TRUTH = {"true": True, "false": False}
-
-
-def is_missing(cell: Any) -> bool:
-    """Whether a cell says nothing: it is empty, or holds one of the usual words for that."""
-    if isinstance(cell, str):
-        return cell.strip().lower() in MISSING
-    return cell is None or bool(cell != cell)
-
-
-def number(cell: Any, decimal_comma: bool = False) -> float | None:
-    """The finite number in a cell, None if there is none."""
-    try:
-        value = float(cell)
-    except (TypeError, ValueError):
-        if not (decimal_comma and isinstance(cell, str)):
-            return None
-        return number(cell.replace(",", ".", 1))
-    return value if math.isfinite(value) else None
-
-
-def truth(cell: Any) -> bool | None:
-    """The truth value in a cell, None if there is none."""
-    return cell if isinstance(cell, bool) else TRUTH.get(str(cell).strip().lower())
-
-
-def word(cell: Any) -> str:
-    """A cell as text."""
-    return str(cell).strip()
 
 
 class Target:
@@ -88,30 +61,63 @@ class Target:
         return int(value) if value.is_integer() else None
 
 
+@dataclasses.dataclass
+class Dates:
+    """How a column of dates is read: its form, the first date, and whether the time of the day says something."""
+
+    form: str
+    first: datetime.datetime
+    timed: bool
+
+    def features(self, name: str, found: datetime.datetime) -> dict[str, float]:
+        """The features of a date."""
+        x = {
+            f"{name}_weekday": float(found.weekday()),
+            f"{name}_month": float(found.month),
+            f"{name}_days": (found - self.first) / datetime.timedelta(days=1),
+        }
+        return x | {f"{name}_hour": found.hour + found.minute / 60} if self.timed else x
+
+
 class Columns:
     """The columns that are features, by name, and a count of unreadable cells."""
 
     def __init__(
-        self, numbers: Sequence[str], words: dict[str, list[str]], decimal_comma: bool = False
+        self,
+        numbers: Sequence[str],
+        words: dict[str, list[str]],
+        decimal_comma: bool = False,
+        texts: Sequence[str] = (),
+        dates: dict[str, Dates] | None = None,
     ):
         self.numbers, self.decimal_comma = list(numbers), decimal_comma
         self.words = {name: {w: f"{name}_{w}" for w in known} for name, known in words.items()}
+        self.texts, self.dates = list(texts), dates or {}
         self.growing = True  # whether words that come later get features
         self.missing: Counter[str] = Counter()
         self.unreadable: dict[str, list[Any]] = {}
         self.unknown: Counter[str] = Counter()  # words without a feature
         self._numbers: list[tuple[str, int]] = []
         self._words: list[tuple[str, int, dict[str, float]]] = []
+        self._texts: list[tuple[str, int]] = []
+        self._dates: list[tuple[str, int, Dates]] = []
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns that are read."""
+        return [*self.numbers, *self.words, *self.texts, *self.dates]
 
     def place(self, names: Sequence[str]) -> None:
         """Find these columns in a file with the columns `names`."""
-        check_names([*self.numbers, *self.words], names, "column")
+        check_names(self.names, names, "column")
         places = {name: i for i, name in enumerate(names)}
         self._numbers = [(name, places[name]) for name in self.numbers]
         self._words = [
             (name, places[name], dict.fromkeys(known.values(), 0.0))
             for name, known in self.words.items()
         ]
+        self._texts = [(name, places[name]) for name in self.texts]
+        self._dates = [(name, places[name], dates) for name, dates in self.dates.items()]
 
     def features(self, row: Sequence[Any], line: int) -> dict[str, float]:
         """The features of a row."""
@@ -130,6 +136,10 @@ class Columns:
                 self.missing[name] += 1
             else:
                 self._add_word(x, name, word(row[i]), absent)
+        for name, i in self._texts:
+            self._add_text(x, name, row[i])
+        for name, i, dates in self._dates:
+            self._add_date(x, name, row[i], line, dates)
         return x
 
     def _odd(self, name: str, cell: Any, line: int) -> float:
@@ -157,10 +167,52 @@ class Columns:
         else:
             x[feature] = 1.0
 
+    def _add_text(self, x: dict[str, float], name: str, cell: Any) -> None:
+        """Add how often each word of a text occurs."""
+        if is_missing(cell):
+            self.missing[name] += 1
+            return
+        for one in words_of(cell):
+            feature = f"{name}_{one}"
+            x[feature] = x.get(feature, 0.0) + 1.0
+
+    def _add_date(self, x: dict[str, float], name: str, cell: Any, line: int, dates: Dates) -> None:
+        """Add the features of a date."""
+        found = moment(cell, dates.form)
+        if found is not None:
+            x.update(dates.features(name, found))
+        else:
+            self.missing[name] += 1
+            if not is_missing(cell):
+                note(self.unreadable.setdefault(name, []), line, cell)
+
     def description(self) -> dict[str, Any]:
         """All that must be known to read the columns of another file, for JSON."""
         words = {name: list(known) for name, known in self.words.items()}
-        return {"numbers": self.numbers, "words": words, "decimal_comma": self.decimal_comma}
+        dates = {
+            name: [one.form, one.first.isoformat(), one.timed] for name, one in self.dates.items()
+        }
+        return {
+            "numbers": self.numbers,
+            "words": words,
+            "decimal_comma": self.decimal_comma,
+            "texts": self.texts,
+            "dates": dates,
+        }
+
+    @classmethod
+    def described(cls, known: dict[str, Any]) -> Columns:
+        """The columns of a description; raises an error if it is none."""
+        words = {str(name): list(map(str, found)) for name, found in known["words"].items()}
+        dates = {}
+        for name, (form, first, timed) in known["dates"].items():
+            if form not in FORMS or type(timed) is not bool:
+                raise ValueError(form)
+            dates[str(name)] = Dates(form, datetime.datetime.fromisoformat(first), timed)
+        numbers, texts = (list(map(str, known[kind])) for kind in ("numbers", "texts"))
+        columns = cls(numbers, words, bool(known["decimal_comma"]), texts, dates)
+        columns.growing = False
+        return columns
 
 
 class SparseColumns:

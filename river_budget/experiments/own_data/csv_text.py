@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..common.console import did_you_mean
-from .columns import number
+from .values import number
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 SAMPLE_LINES = 100  # on which separators are tried ...
@@ -22,6 +22,7 @@ SAMPLE_CHARACTERS = 1 << 20  # ... at most as many of them as hold these
 MOST_COMPARED = 10  # expected names that a header may hold with an error
 MOST_LINES_OF_A_ROW = 1000  # with more, a quote was never closed
 BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+OTHER = "cp1252"  # latin-1 as Windows writes it, with a sign for the euro
 
 Rows = Iterator[tuple[int, list[Any]]]
 
@@ -31,7 +32,13 @@ def encoding_of(head: bytes) -> str | None:
     for mark, encoding in BOMS.items():
         if head.startswith(mark):
             return encoding
-    return None if b"\0" in head else "utf-8"
+    if b"\0" in head:
+        return None
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # its last letter may be cut off
+    except UnicodeDecodeError:
+        return OTHER
+    return "utf-8"
 
 
 def opened(

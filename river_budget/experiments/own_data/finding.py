@@ -8,19 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..common.console import MOST_LISTED, check_names, listed
-from .columns import (
-    MOST_LABELS,
-    MOST_WORDS,
-    Columns,
-    SparseColumns,
-    Target,
-    is_missing,
-    number,
-    truth,
-    word,
-)
+from ..common.console import MOST_LISTED, check_names, counted, listed
+from .columns import MOST_LABELS, MOST_WORDS, Columns, Dates, SparseColumns, Target
 from .source import Source
+from .values import form_of, is_missing, moment, number, truth, word, words_of
 
 PREVIEW_ROWS = 1000  # first rows from which to find out what the columns are ...
 PREVIEW_CELLS = 1_000_000  # ... fewer where a row has thousands of cells
@@ -30,6 +21,7 @@ ROWS_PER_LABEL = 5
 LEAST_ROWS_OF_ID = 10  # in fewer rows, integers may be consecutive by chance
 MOST_DISTINCT_SHARE = 0.5  # different words per cell; a column with more is text
 LEAST_ROWS_OF_NAMES = 20
+WORDS_OF_A_SENTENCE = 3  # a column with more words in a cell, on average, holds texts
 ID_NAME = re.compile(r"(^|[\s_-])(id|uuid|guid|index|key)$|^unnamed: 0$", re.IGNORECASE)
 
 
@@ -65,6 +57,7 @@ def plan(
     task: str = "auto",
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
+    texts: Sequence[str] = (),
 ) -> Plan:
     """Make the plan from the first rows of a source."""
     rows = [row for _, row in preview if row]
@@ -78,20 +71,21 @@ def plan(
         return Plan(sparse, found, 0, [f"{len(known)} features{wide}"])
     if target is None:
         raise LookupError(f"--target is missing; there are {listed(source.names)}")
-    check_names([target, *drop, *keep], source.names, "column")
+    check_names([target, *drop, *keep, *texts], source.names, "column")
     at = source.names.index(target)
     comma = source.decimal_comma
     found = target_of([row[at] for row in rows], target, task, comma)
     sorting, dropped, kept = _Sorting(rows, comma), set(drop), set(keep)
     for i, name in enumerate(source.names):
-        if i != at and name not in dropped:
+        if i != at and name not in dropped and name not in texts:
             sorting.add(name, i, name in kept)
-    columns = Columns(sorting.numbers, sorting.words, comma)
-    if not sorting.numbers and not sorting.words:
+    texts = [name for name in dict.fromkeys(texts) if name != target]
+    columns = Columns(sorting.numbers, sorting.words, comma, texts, sorting.dates)
+    if not columns.names:
         left = f" ({sorting.reasons()})" if sorting.left_out else ""
         raise RuntimeError(f"beside {target!r} there is no column to learn from{left}")
     columns.place(source.names)
-    return Plan(columns, found, at, [*sorting.notes(), *_order(rows, at, found)])
+    return Plan(columns, found, at, [*sorting.notes(texts), *_order(rows, at, found)])
 
 
 def _why_no_rows(source: Source, some: bool) -> str:
@@ -141,6 +135,8 @@ class _Sorting:
         self.rows, self.decimal_comma = rows, decimal_comma
         self.numbers: list[str] = []
         self.words: dict[str, list[str]] = {}
+        self.dates: dict[str, Dates] = {}
+        self.sentences: list[str] = []  # columns that are left out, and would be texts
         self.left_out: list[str] = []
         self.constant: list[str] = []
 
@@ -152,13 +148,19 @@ class _Sorting:
         words = dict.fromkeys(map(word, cells))
         if len(words) <= 1:
             self.constant.append(name)
-        if len(numbers) >= NUMBER_SHARE * len(cells):
-            why = _counts(name, numbers)
-        else:
-            why = _names_things(len(words), len(cells))
+        numeric = len(numbers) >= NUMBER_SHARE * len(cells)
+        form = None if numeric else form_of(cells, NUMBER_SHARE)
+        if form is not None:
+            self.dates[name] = _dates(cells, form)
+            return
+        why = _counts(name, numbers) if numeric else _names_things(len(words), len(cells))
         if why and not keep:
             self.left_out.append(f"{name!r} {why}")
-        elif len(numbers) >= NUMBER_SHARE * len(cells):
+            if not numeric and sum(
+                len(words_of(cell)) for cell in cells
+            ) > WORDS_OF_A_SENTENCE * len(cells):
+                self.sentences.append(name)
+        elif numeric:
             self.numbers.append(name)
         else:
             self.words[name] = list(words)[:MOST_WORDS]
@@ -172,15 +174,32 @@ class _Sorting:
         more = ["..."] if len(self.left_out) > MOST_LISTED else []
         return "; ".join([*self.left_out[:MOST_LISTED], *more])
 
-    def notes(self) -> list[str]:
+    def notes(self, texts: Sequence[str]) -> list[str]:
         """Notes on which columns are used, and which not and why."""
-        words = f", {len(self.words)} of words (one-hot)" if self.words else ""
-        found = [f"{len(self.numbers)} columns of numbers{words}"]
+        kinds = [(len(self.words), "of words (one-hot)"), (len(texts), "of texts (their words)")]
+        further = "".join(f", {count} {kind}" for count, kind in kinds if count)
+        found = [f"{counted(len(self.numbers), 'column')} of numbers{further}"]
+        if self.dates:
+            each = "hour, weekday, month, days since the first row"
+            found.append(
+                f"dates ({each}): {listed([f'{name} {one.form}' for name, one in self.dates.items()])}"
+            )
         if self.left_out:
             found.append(f"left out: {self.reasons()}; --keep takes them")
+        if self.sentences:
+            found.append(
+                f"sentences: --text {' '.join(self.sentences[:MOST_LISTED])} takes their words as features"
+            )
         if self.constant:
             found.append(f"the same in all of the first rows: {listed(self.constant)}")
         return found
+
+
+def _dates(cells: Sequence[Any], form: str) -> Dates:
+    """How to read a column of dates."""
+    found = [one for cell in cells if (one := moment(cell, form)) is not None]
+    timed = len({(one.hour, one.minute) for one in found}) > 1
+    return Dates(form, found[0], timed)
 
 
 def _counts(name: str, numbers: Sequence[float]) -> str:

@@ -62,12 +62,11 @@ def _described(known: dict[str, Any]) -> tuple[Plan, list[Any] | None, bool]:
     columns: Columns | SparseColumns
     if "sparse" in known:
         columns = SparseColumns([str(one) for one in known["sparse"]])
+        columns.growing = False
         comma = False
     else:
-        comma = bool(known["decimal_comma"])
-        words = {str(column): list(map(str, found)) for column, found in known["words"].items()}
-        columns = Columns([str(one) for one in known["numbers"]], words, comma)
-    columns.growing = False
+        columns = Columns.described(known)
+        comma = columns.decimal_comma
     labels = known["labels"]
     if labels is not None and len(labels) != 2:
         raise ValueError(labels)
@@ -126,8 +125,7 @@ def place(plan: Plan, source: Source) -> int | None:
     name = plan.target.name
     if not source.header and str(len(names) + 1) in {
         name,
-        *plan.columns.numbers,
-        *plan.columns.words,
+        *plan.columns.names,
     }:
         names = [str(i + 1) for i in range(len(names) + 1)]  # the target's column is missing
         names.remove(name)

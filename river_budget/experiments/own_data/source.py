@@ -88,14 +88,18 @@ def opened(
         elif found == "libsvm":
             yield Source(found, "LIBSVM", None, _libsvm(_lines(stream, path), path), share)
         else:
-            text = _text(path, head, stream)
+            encoding = csv_text.encoding_of(_beginning(path, head, stream))
+            text = _text(path, head, stream, encoding)
             stack.callback(text.detach)  # or standard input would be closed with it
             lines = _lines(text, path)
             separator, has_header, names, rows, odd = csv_text.opened(lines, path, header, expected)
             top = (
                 "a header" if has_header else f"no header: the columns are called 1 to {len(names)}"
             )
-            how = f"CSV with {csv_text.SEPARATORS[separator]}, {top}"
+            guessed = (
+                f"; no UTF-8, so read as latin-1 ({encoding})" if encoding == csv_text.OTHER else ""
+            )
+            how = f"CSV with {csv_text.SEPARATORS[separator]}, {top}{guessed}"
             yield Source(found, how, names, rows, share, has_header, separator == ";", odd)
 
 
@@ -140,11 +144,22 @@ def _kind(path: str, head: bytes) -> str:
     return "csv"
 
 
-def _text(path: str, head: bytes, stream: Any) -> io.TextIOWrapper:
+def _beginning(path: str, head: bytes, stream: Any) -> bytes:
+    """Enough of a stream to find out its encoding; of standard input only its head."""
+    if path == "-":
+        return head
+    try:
+        found: bytes = stream.read(csv_text.SAMPLE_CHARACTERS)
+    except UNREADABLE:  # it is cut off; told when its lines are read
+        found = head
+    stream.seek(0)
+    return found
+
+
+def _text(path: str, head: bytes, stream: Any, encoding: str | None) -> io.TextIOWrapper:
     """The text of a stream that begins with these bytes."""
     if not head:
         raise RuntimeError(f"{'standard input' if path == '-' else path} is empty")
-    encoding = csv_text.encoding_of(head)
     if encoding is None:
         raise RuntimeError(f"{path} is no text: {WHAT_IS_READ}")
     return io.TextIOWrapper(stream, encoding, errors="backslashreplace", newline="")

@@ -1,18 +1,22 @@
-"""Compare models on one pass over a file: all predict each row, then all learn it.
+"""Compare models on one pass over a file: all predict each row, then all learn it, at once or some rows later.
 
-Errors are summed row by row, so that no row has to be stored.
+Before the last tenth of the file each model is copied. The copies learn no more: their errors on these rows are those to
+expect of a saved model, which `predict` does not let learn. Errors are summed row by row, so that no row has to be stored.
 """
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from river import linear_model
 
+from ...delayed import Delayed
 from ...distributed.precompile import precompile
 from ...model.estimators.checks import all_ours
 from ...plots.costs import TIME, cost_panel
@@ -29,6 +33,7 @@ USUAL = {
     True: ("AutoKernel", "LinearRegression", "KNN", "ARF"),
 }
 WARM_UP_ROWS = 300  # rows that a copy of a model learns beforehand, so that code is compiled
+LEARNED_SHARE = 0.9  # of the file, after which copies of the models learn no more
 SHOWN_EVERY = 50  # rows between two updates of the progress
 MOST_POINTS = 200  # points of a curve
 CAPTION = (
@@ -45,21 +50,52 @@ class Entrant:
         self.labels = labels  # (negative, positive) for a model that takes booleans only
         self.seconds, self.failure = 0.0, ""
         self.points: list[float] = []
-        regression = isinstance(score, NumberScore)
-        self._predict = model.predict_one if regression else model.predict_proba_one
+        self.regression = isinstance(score, NumberScore)
+        self.frozen: Any = None  # a copy that learns no more ...
+        self.later: Score = NumberScore() if self.regression else LabelScore()  # ... and its score
 
-    def meet(self, x: dict[str, float], y: Any) -> None:
-        """Predict a row, and then learn it. A model that raises an error leaves the trial."""
+    def predict(self, x: dict[str, float], y: Any, counts: bool) -> None:
+        """Predict a row. A model that raises an error leaves the trial."""
+        begin = time.perf_counter()
+        try:
+            guess = self._guess(self.model, x)
+        except Exception as error:
+            self._fail(error)
+            return
+        self.seconds += time.perf_counter() - begin
+        if counts:
+            self.score.add(guess, y)
+        if self.frozen is not None:
+            self.later.add(self._guess(self.frozen, x), y)
+
+    def learn(self, x: dict[str, float], y: Any) -> None:
+        """Learn a row. A model that raises an error leaves the trial."""
         given = y if self.labels is None else y == self.labels[1]
         begin = time.perf_counter()
         try:
-            guess = self._predict(x)
             self.model.learn_one(x, given)
         except Exception as error:
-            self.failure = f"{self.name} stopped: {type(error).__name__}: {error}"
-            return
+            self._fail(error)
         self.seconds += time.perf_counter() - begin
-        self.score.add(with_labels(guess, self.labels), y)
+
+    def freeze(self) -> None:
+        """Let a copy of the model learn no more."""
+        self.frozen = copy.deepcopy(self.model)
+
+    def _guess(self, model: Any, x: dict[str, float]) -> Any:
+        guess = model.predict_one(x) if self.regression else model.predict_proba_one(x)
+        return with_labels(guess, self.labels)
+
+    def _fail(self, error: Exception) -> None:
+        self.failure = f"{self.name} stopped: {type(error).__name__}: {error}"
+
+    @property
+    def beats_constant(self) -> bool:
+        """Whether the model is better than always saying the most frequent label, or the mean."""
+        score = self.score
+        if isinstance(score, NumberScore):
+            return score.unexplained < 1.0
+        return score.wrong < score.rows - max(score.seen.values(), default=0)
 
 
 def with_labels(guess: Any, labels: Sequence[Any] | None) -> Any:
@@ -70,13 +106,20 @@ def with_labels(guess: Any, labels: Sequence[Any] | None) -> Any:
 
 
 def entrants(
-    first: Sequence[Any], regression: bool, names: Sequence[str] | None = None
+    first: Sequence[Any], regression: bool, names: Sequence[str] | None = None, delay: int = 0
 ) -> list[Entrant]:
-    """The models that are named, or the usual ones, for a stream that begins with these targets."""
+    """The models that are named, or the usual ones, for a stream that begins with these targets.
+
+    With a delay, also `Delayed`, which is AutoKernel inside `rb.Delayed`.
+    """
     labels = [] if regression else sorted(set(first))
     others = [object(), object()] if len(labels) == 1 else []  # stand for labels that will come
     known = models_for([({}, y) for y in [*(labels or first[:1]), *others]])
-    chosen = list(dict.fromkeys(names or USUAL[regression]))
+    usual: tuple[str, ...] = USUAL[regression]
+    if delay and not regression:
+        known["Delayed"] = Delayed(known["AutoKernel"].clone())
+        usual = (usual[0], "Delayed", *usual[1:])
+    chosen = list(dict.fromkeys(names or usual))
     check_names(chosen, list(known), "model")
     unscored = UNSCORED_ROWS if len(first) >= 10 * UNSCORED_ROWS else 0  # of few rows all count
     found = []
@@ -90,30 +133,48 @@ def entrants(
 class Trial:
     """A pass over a stream with several models."""
 
-    def __init__(self, found: Sequence[Entrant]):
+    def __init__(self, found: Sequence[Entrant], delay: int = 0):
         self.entrants = list(found)
         self.rows = 0
         self.interrupted = False
         self.at: list[int] = []
         self._every = 1  # rows between two points of a curve
+        self._delay = max(
+            delay, 1
+        )  # a label that is one row late comes before the next row, as usual
+        self._waiting: deque[tuple[Any, Any]] = deque()  # rows whose labels are on their way
 
     @property
     def running(self) -> list[Entrant]:
         """The models that have raised no error so far."""
         return [one for one in self.entrants if not one.failure]
 
-    def run(self, examples: Iterable[tuple[Any, Any]], share: Any) -> None:
-        """Predict and learn each example once. Ctrl-C ends it, and the measurements so far remain."""
-        stream = iter(examples)
+    @property
+    def rows_later(self) -> int:
+        """The number of last rows that the copies did not learn."""
+        return max((one.later.rows for one in self.entrants), default=0)
+
+    def run(self, examples: Iterable[tuple[Any, Any]], share: Callable[[], float | None]) -> None:
+        """Predict and learn each example once. Ctrl-C ends it, and the measurements so far remain.
+
+        `share` is how much of the file has been met, None where nobody knows.
+        """
+        stream, frozen = iter(examples), False
         with Progress(1000, "try") as bar:
             try:
                 first = list(itertools.islice(stream, WARM_UP_ROWS))
                 self._warm_up(first, bar)
                 for x, y in itertools.chain(first, stream):
+                    if not frozen and self.rows and (share() or 0.0) >= LEARNED_SHARE:
+                        frozen = True
+                        for one in self.running:
+                            one.freeze()
                     self._meet(x, y)
                     if self.rows % SHOWN_EVERY == 0:
                         bar.done = int((share() or 0.0) * bar.total)
                         bar.show(self._in_words())
+                while self._waiting:
+                    self._learn(*self._waiting.popleft())
             except KeyboardInterrupt:
                 self.interrupted = True
             bar.done = bar.done if self.interrupted else bar.total
@@ -126,12 +187,19 @@ class Trial:
                 precompile(one.model, examples)
 
     def _meet(self, x: dict[str, float], y: Any) -> None:
-        for one in self.entrants:
-            if not one.failure:
-                one.meet(x, y)
+        counts = self._delay == 1 or len(self._waiting) < self.rows  # some label has come
+        for one in self.running:
+            one.predict(x, y, counts)
+        self._waiting.append((x, y))
+        if len(self._waiting) >= self._delay:
+            self._learn(*self._waiting.popleft())
         self.rows += 1
         if self.rows % self._every == 0:
             self._add_point()
+
+    def _learn(self, x: dict[str, float], y: Any) -> None:
+        for one in self.running:
+            one.learn(x, y)
 
     def _add_point(self) -> None:
         """Add a point with the errors so far; with too many points, drop every other one."""
@@ -148,26 +216,33 @@ class Trial:
         words = (f"{m.name} {m.score.in_words()}" for m in self.running if m.score.rows)
         return f"{self.rows:,} rows, {', '.join(words)}"
 
-    def ranking(self) -> list[Entrant]:
-        """The models that processed all rows, those with the fewest wrong predictions or squared errors first."""
+    def ranking(self, later: bool = False) -> list[Entrant]:
+        """The models that processed all rows, those with the fewest wrong predictions or squared errors first.
+
+        With `later`, by the errors of their copies.
+        """
 
         def loss(one: Entrant) -> float:
-            score = one.score
+            score = one.later if later else one.score
             found = score.squares if isinstance(score, NumberScore) else score.error
             return math.inf if math.isnan(found) else found
 
         return sorted(self.running, key=loss)
 
     def table(self) -> Table:
-        """(header, lines): a line for each model; a star marks the best."""
+        """(header, lines): a line for each model; a star marks the best, if it is better than a constant."""
         ranking, lines = self.ranking(), []
         for one in self.entrants:
             first, *others = one.score.cells()
+            if self.rows_later:
+                others.append(one.later.cells()[0])
             microseconds = 1e6 * one.seconds / max(self.rows, 1)
             costs = [f"{microseconds:.1f}", f"{memory(one.model) / 1000:.0f}"]
-            star = "*" if ranking and one is ranking[0] else ""
+            star = "*" if ranking and one is ranking[0] and one.beats_constant else ""
             lines.append([one.name, str(one.score.rows), star + first, *others, *costs])
-        return ["model", "rows", *self.entrants[0].score.header, "µs/row", "kB"], lines
+        score = self.entrants[0].score
+        later = [f"frozen {score.header[0]}"] if self.rows_later else []
+        return ["model", "rows", *score.header, *later, "µs/row", "kB"], lines
 
     def panels(self, data: str) -> list[Panel]:
         """Errors along the file, and at its end against the time."""

@@ -16,13 +16,15 @@ from ..common.console import (
     INTERRUPTED,
     NO_DATA,
     check_drawing,
+    counted,
     draw,
     print_tables,
     say,
     visible,
 )
 from ..common.scores import UNSCORED_ROWS
-from .columns import MOST_LABELS, MOST_WORDS, Target
+from ..common.tables import Table
+from .columns import MOST_LABELS, MOST_WORDS, SparseColumns, Target
 from .finding import Plan, plan, preview_of
 from .predicting import Prediction, Predictions, load, save
 from .source import Source, opened
@@ -35,18 +37,23 @@ def run_try(options: argparse.Namespace) -> int:
     expected = [options.target] if options.target else []
     with opened(options.data, options.read, options.header, expected) as source:
         preview = preview_of(source)
-        found = plan(source, preview, options.target, options.task, options.drop, options.keep)
+        found = plan(
+            source, preview, options.target, options.task, options.drop, options.keep, options.text
+        )
         first = _first_targets(found, preview)
-        trial = Trial(entrants(first, found.target.regression, options.models))
+        chosen = entrants(first, found.target.regression, options.models, options.delay)
+        trial = Trial(chosen, options.delay)
         name = "standard input" if options.data == "-" else options.data
         say(f"{name}: {source.how}; {'; '.join(found.notes)}")
         say(f"target {found.target.name!r}: {_about(found.target, first)}")
         examples = found.examples(itertools.chain(preview, source.rows))
-        trial.run(itertools.islice(examples, options.examples), _share(source, preview, trial))
+        share = _share(source, preview, trial, options.examples)
+        trial.run(itertools.islice(examples, options.examples), share)
         if not trial.rows:
             say(source.broken or "no row was learned")
             return INTERRUPTED if trial.interrupted else NO_DATA
-        print_tables(options, (trial.table(), caption(trial, found, name)))
+        table = trial.table() if options.format in ("json", "csv") else in_words(trial.table())
+        print_tables(options, (table, caption(trial, found, name, options.delay)))
         for line in [*odd(found, source), *remarks(trial, found)]:
             say(line)
         if options.plot:
@@ -58,16 +65,27 @@ def run_try(options: argparse.Namespace) -> int:
     return INTERRUPTED if trial.interrupted else GOOD
 
 
-def _share(source: Source, preview: list[Any], trial: Trial) -> Callable[[], float | None]:
-    """The share of a file that has been learned, although the first rows are read earlier."""
+def _share(
+    source: Source, preview: list[Any], trial: Trial, most: int | None
+) -> Callable[[], float | None]:
+    """The share of a file that has been learned, although the first rows are read earlier, and no more than `most`."""
     first = source.share()
 
     def share() -> float | None:
-        if first is None or trial.rows >= len(preview):
-            return source.share()
-        return first * trial.rows / len(preview)
+        found = source.share()
+        if first is not None and trial.rows < len(preview):
+            found = first * trial.rows / len(preview)
+        return found if most is None else max(found or 0.0, trial.rows / most)
 
     return share
+
+
+def in_words(table: Table) -> Table:
+    """A table in which figures that are not finite are called diverged."""
+    header, lines = table
+    return header, [
+        ["diverged" if cell.strip("*-") == "inf" else cell for cell in line] for line in lines
+    ]
 
 
 def _first_targets(found: Plan, preview: Iterable[Any]) -> list[Any]:
@@ -85,12 +103,17 @@ def _about(target: Target, first: list[Any]) -> str:
     shown = ", ".join(map(str, labels[:5])) + (" ..." if len(labels) > 5 else "")
     many = target.kind == "int" and len(labels) > 2
     other = " (--task regression takes them as numbers)" if many else ""
-    return f"{len(labels)} labels, {shown}, so classification{other}"
+    return f"{counted(len(labels), 'label')}, {shown}, so classification{other}"
 
 
-def caption(trial: Trial, found: Plan, name: str) -> str:
+def caption(trial: Trial, found: Plan, name: str, delay: int = 0) -> str:
     """The caption of the table."""
-    text = f"{trial.rows:,} rows of {name}, each predicted before it is learned; nothing is set. "
+    late = (
+        f" and learned {delay:,} rows later (before the first label none counts)"
+        if delay > 1
+        else ""
+    )
+    text = f"{counted(trial.rows, 'row')} of {name}, each predicted before it is learned{late}; nothing is set. "
     if found.target.regression:
         skipped = trial.rows - max(one.score.rows for one in trial.entrants)
         text += f"The first {UNSCORED_ROWS} rows do not count. " if skipped else ""
@@ -98,6 +121,15 @@ def caption(trial: Trial, found: Plan, name: str) -> str:
         label, count = found.target.labels.most_common(1)[0]
         wrong = 100.0 * (1.0 - count / found.target.labels.total())
         text += f"Who always says {label}, the most frequent label, is wrong in {wrong:.2f} %. "
+    if trial.rows_later:
+        text += (
+            f"Frozen: copies that did not learn the last {counted(trial.rows_later, 'row')}, on these rows. A saved model does not "
+            "learn in `predict`, so of later rows expect the frozen error, and not the one in front of it. "
+        )
+    ranking = trial.ranking()
+    if ranking and not ranking[0].beats_constant:
+        constant = "the mean" if found.target.regression else label
+        return f"{text}No model is better than always saying {constant}, so there is no star. {CAPTION}"
     return f"{text}A star marks the best. {CAPTION}"
 
 
@@ -105,20 +137,24 @@ def odd(found: Plan, source: Source) -> Iterator[str]:
     """Sentences about rows and cells that were not valid."""
     target, columns = found.target, found.columns
     if source.odd:
-        yield f"{source.odd[1]:,} rows left out: another number of cells, first in line {source.odd[0]}"
+        odd_rows = counted(source.odd[1], "row")
+        yield f"{odd_rows} left out: another number of cells, first in line {source.odd[0]}"
     if target.missing:
-        yield f"{target.missing:,} rows left out: no target"
+        yield f"{counted(target.missing, 'row')} left out: no target"
     if target.unreadable:
         line, cell, count = target.unreadable
-        yield f"{count:,} rows left out: the target is of another kind, first {cell!r} in line {line}"
+        yield f"{counted(count, 'row')} left out: the target is of another kind, first {cell!r} in line {line}"
     if target.crowded:
-        yield f"{target.crowded:,} rows left out: more than {MOST_LABELS} labels"
+        yield f"{counted(target.crowded, 'row')} left out: more than {MOST_LABELS} labels"
     if columns.missing:
         parts = [f"{name} {count:,}" for name, count in columns.missing.most_common(10)]
         more = " ..." if len(columns.missing) > 10 else ""
         yield f"missing, so the feature is left out of the row: {', '.join(parts)}{more}"
     for name, (line, cell, count) in list(columns.unreadable.items())[:10]:
-        yield f"of those in {name!r}, {count:,} are no numbers, first {cell!r} in line {line}"
+        dates = not isinstance(columns, SparseColumns) and name in columns.dates
+        kind = "date" if dates else "number"
+        are = f"1 is no {kind}" if count == 1 else f"{count:,} are no {kind}s"
+        yield f"of those in {name!r}, {are}, first {cell!r} in line {line}"
     for name, count in columns.unknown.most_common(10):
         crowded = f"more than {MOST_WORDS} different ones"
         why = crowded if columns.growing else "not seen in training"
@@ -126,13 +162,21 @@ def odd(found: Plan, source: Source) -> Iterator[str]:
 
 
 def remarks(trial: Trial, found: Plan) -> Iterator[str]:
-    """Sentences about models that raised errors."""
+    """Sentences about models that raised errors, that cannot use all features, or that are better when frozen."""
     for one in trial.entrants:
         if one.failure:
             yield one.failure
         elif one.labels is not None and len(found.target.labels) > 2:
             labels = "; ".join(map(str, one.labels))
             yield f"{one.name} knows two labels ({labels}) and took all others for {one.labels[0]}"
+    if not isinstance(found.columns, SparseColumns) and found.columns.texts:
+        yield "River's StandardScaler takes a word that occurs once for 0, so River's models see little of the texts"
+    ranking, frozen = trial.ranking(), trial.ranking(later=True)
+    if trial.rows_later and frozen and frozen[0] is not ranking[0]:
+        yield (
+            f"of the frozen copies {frozen[0].name} is better than {ranking[0].name}: for `predict` keep that one, by "
+            f"--models {frozen[0].name} --save FILE"
+        )
     if trial.interrupted:
         yield "Interrupted: the table is of the rows until then."
 
@@ -160,8 +204,7 @@ def save_best(path: str, trial: Trial, found: Plan, source: Source) -> None:
 def run_predict(options: argparse.Namespace) -> int:
     """Print the predictions of a saved model."""
     model, found, labels, had_header = load(options.model)
-    described = found.columns.description()
-    expected = [*described.get("numbers", ()), *described.get("words", ())]
+    expected = [] if isinstance(found.columns, SparseColumns) else found.columns.names
     header = "no" if options.header == "auto" and not had_header else options.header
     with opened(options.data, options.read, header, expected) as source:
         predictions = Predictions(model, found, labels, source)
@@ -174,9 +217,12 @@ def run_predict(options: argparse.Namespace) -> int:
         if score.rows:
             figures = zip(score.header, score.cells(), strict=True)
             text = ", ".join(f"{name} {value}" for name, value in figures)
-            say(f"{predictions.rows:,} rows, of which {score.rows:,} have their target: {text}")
+            have = "has its target" if score.rows == 1 else "have their target"
+            say(f"{counted(predictions.rows, 'row')}, of which {score.rows:,} {have}: {text}")
         for label, count in predictions.unseen.most_common(10):
-            say(f"label {label!r}, not seen in training, so never predicted: {count:,} rows")
+            say(
+                f"label {label!r}, not seen in training, so never predicted: {counted(count, 'row')}"
+            )
         if source.broken:
             raise RuntimeError(f"{source.broken}; only the rows before have predictions")
     return GOOD
