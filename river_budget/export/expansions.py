@@ -10,6 +10,8 @@ import numpy as np
 from ..algorithms.features.sketch import constant_columns
 from ..core.block import blocks
 from ..core.block.codes import Kernel as Code
+from ..core.block.limits import BOUND, CANCELS
+from ..core.simd.trigonometry import FARTHEST_ANGLE
 from .graph import Columns, Graph, Tensor, not_exported
 
 
@@ -38,25 +40,29 @@ def expansion(graph: Graph, model: Any, columns: Columns, coefficients: Any) -> 
     x = columns.tensor
     if scales := getattr(model.kernel_in_use, "scales", None):
         x = x * np.array([float(scales.get(name, 1.0)) for name in columns.names])
+    if head.kernel == Code.LINEAR and not head.normalised:
+        return graph.node("MatMul", x, vectors @ weights)  # one vector is enough
+    norms = blocks.views(model.block).norms[: len(used)][used]
+    values = kernel_values(graph, head, x, vectors, norms)
     if not head.normalised or head.bounded:
-        return _sum(graph, head, x, vectors, weights)
-    lengths = blocks.views(model.block).norms[: len(used)][used]  # k(z, z)
+        return graph.node("MatMul", values, weights)
+    lengths = norms  # k(z, z)
     if head.kernel == Code.POLYNOMIAL:
-        lengths = (head.gamma * lengths + head.coef0) ** head.degree
-    lengths = np.maximum(lengths, 0.0)
+        with np.errstate(over="ignore"):
+            lengths = (head.gamma * norms + head.coef0) ** head.degree
+    lengths = np.clip(lengths, 0.0, BOUND)
     inverse = np.divide(1.0, np.sqrt(lengths), where=lengths > 0.0, out=np.zeros(len(lengths)))
-    return _normalised(graph, head, x, _sum(graph, head, x, vectors, weights * inverse[:, None]))
+    sums = graph.node("MatMul", values, weights * inverse[:, None])
+    return _normalised(graph, head, x, sums)
 
 
-def _sum(graph: Graph, head: Any, x: Tensor, vectors: Any, weights: Any) -> Tensor:
-    if head.kernel == Code.LINEAR:
-        return graph.node("MatMul", x, vectors @ weights)  # linear: one vector is enough
-    return graph.node("MatMul", kernel_values(graph, head, x, vectors), weights)
-
-
-def kernel_values(graph: Graph, head: Any, x: Tensor, vectors: Any) -> Tensor:
-    """k(x, z) for every example x and every column z of `vectors`."""
+def kernel_values(graph: Graph, head: Any, x: Tensor, vectors: Any, norms: Any) -> Tensor:
+    """k(x, z) for every example x and every column z of `vectors`, which have these norms."""
     gamma = head.gamma
+    if head.kernel == Code.RBF and (gamma * norms > CANCELS).any():
+        differences = x.unsqueezed(2) - vectors[None]
+        distance = (differences * differences).total(axis=1)
+        return graph.node("Exp", distance * -gamma)
     if head.kernel == Code.RBF:  # 2 x.z - |z|^2 - |x|^2
         norms = graph.node("ReduceSumSquare", vectors, axes=[0])
         products = graph.node("Gemm", x, vectors, norms, alpha=2.0, beta=-1.0)
@@ -68,8 +74,16 @@ def kernel_values(graph: Graph, head: Any, x: Tensor, vectors: Any) -> Tensor:
         return graph.node("Exp", distance * -gamma)
     if head.kernel == Code.POLYNOMIAL:
         base = graph.node("Gemm", x, gamma * vectors, np.array([head.coef0]))
-        return graph.node("Pow", base, float(head.degree))
+        return _bounded(graph, graph.node("Pow", base, float(head.degree)))
+    if head.kernel == Code.LINEAR:
+        return _bounded(graph, x @ vectors)
     raise not_exported("a kernel of one's own")
+
+
+def _bounded(graph: Graph, values: Tensor) -> Tensor:
+    """Values of a kernel without bound, clamped as in the model; NaN is where both signs overflowed."""
+    numbers = graph.node("Where", graph.node("IsNaN", values), 0.0, values)
+    return graph.node("Clip", numbers, -BOUND, BOUND)
 
 
 def _normalised(graph: Graph, head: Any, x: Tensor, sums: Tensor) -> Tensor:
@@ -78,7 +92,7 @@ def _normalised(graph: Graph, head: Any, x: Tensor, sums: Tensor) -> Tensor:
     if head.kernel == Code.POLYNOMIAL:
         base = length * head.gamma + head.coef0
         length = graph.node("Pow", base, float(head.degree))
-    root = graph.node("Sqrt", graph.node("Max", length, 0.0))
+    root = graph.node("Sqrt", graph.node("Clip", length, 0.0, BOUND))
     return graph.node("Where", root > 0.0, sums / root, 0.0)
 
 
@@ -86,9 +100,11 @@ def waves(graph: Graph, model: Any, columns: Columns) -> Tensor:
     """All random waves of a model: first the cosines, then the sines."""
     block = model._block_for(columns.names)  # alive for as long as its views
     drawn = blocks.views(block).vectors[:, : model.n_components].copy()
-    angles = columns.tensor @ drawn
-    ahead = angles + 0.5 * math.pi  # older runtimes have no cosine of float64
-    return graph.node("Sin", graph.node("Concat", ahead, angles, axis=1))
+    turned = columns.tensor @ drawn
+    near = graph.node("LessOrEqual", graph.node("Abs", turned), FARTHEST_ANGLE)
+    angles = graph.node("Where", near, turned, 0.0)
+    half = graph.node("Sin", angles * 0.5)  # older runtimes have no cosine of float64
+    return graph.node("Concat", 1.0 - half * half * 2.0, graph.node("Sin", angles), axis=1)
 
 
 def sketch(graph: Graph, model: Any, columns: Columns) -> Tensor:

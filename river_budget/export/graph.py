@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 import string
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +15,7 @@ from onnx import TensorProto, checker, helper, numpy_helper
 from .._version import __version__
 
 OPSET, IR_VERSION = 17, 8  # runtimes since 2022 support these versions
+SURROGATE = re.compile("[\ud800-\udfff]")
 TEXTS, TEXTS_OPSET = "ai.onnx.ml", 2  # the part of the standard that looks up texts
 
 
@@ -23,6 +26,13 @@ def not_exported(what: str) -> NotImplementedError:
         "OneHotEncoder, Select, Discard, TransformerUnion, TargetStandardScaler, OneVsRestClassifier, LinearRegression, "
         "LogisticRegression and SoftmaxRegression"
     )
+
+
+def check_texts(values: Iterable[Any]) -> None:
+    """Refuse texts that no file of ONNX can hold."""
+    for text in values:
+        if isinstance(text, str) and (SURROGATE.search(text) or "\0" in text):
+            raise ValueError(f"{text!r} cannot be exported: it has characters that are no text")
 
 
 @dataclass(frozen=True)

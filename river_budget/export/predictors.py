@@ -24,7 +24,7 @@ from ..model.inputs.targets import Labels, plain
 from ..nested import last_step
 from ..saving import files
 from .expansions import expansion, waves
-from .graph import Columns, Graph, Tensor, not_exported
+from .graph import Columns, Graph, Tensor, check_texts, not_exported
 from .transformers import features_of, present, texts_of, transformed
 
 
@@ -186,7 +186,8 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     """Write a model to an ONNX file, which runs without Python and River.
 
     The file contains everything that predictions need, including scalers, in standard operators (opset 17) and in
-    float64, so that predictions agree with those of `predict_one` up to rounding.
+    float64, so that predictions agree with those of `predict_one` up to rounding; with the `Linear` kernel as long as
+    no product of two examples is beyond 1e100, where the model clamps it.
 
     Not for continued learning: `rb.save` saves the whole model.
 
@@ -249,6 +250,7 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     texts = [str(name) for name in names]
     if len(set(texts)) < len(texts) or "" in texts:
         raise ValueError(f"names of inputs are texts, and {names!r} are not different ones")
+    check_texts(texts)
     graph = Graph({MATRIX} if matrix else set(texts))
     found = predicted(graph, model, columns_in(graph, model, names, matrix))
     last, properties = last_step(model)[1], {}
@@ -295,6 +297,9 @@ def give_out(graph: Graph, found: Found) -> dict[str, str]:
         raise ValueError(
             f"labels must all be texts, all whole numbers, all floats or all booleans, not {labels!r}"
         )
+    if any(isinstance(label, int) and not -(2**63) <= label < 2**63 for label in labels):
+        raise ValueError(f"labels that are whole numbers must fit into 64 bits, unlike {labels!r}")
+    check_texts(labels)
     table = np.array(labels, object if kinds == {str} else None)
     graph.output("label", graph.node("Gather", table, found.chosen), KINDS[kinds.pop()])
     graph.output("probabilities", found.probabilities, "DOUBLE", len(labels))

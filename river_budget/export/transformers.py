@@ -17,7 +17,9 @@ from ..core.block import blocks
 from ..guard import Guard
 from ..model.base.base import StreamModel
 from .expansions import expansion, sketch, waves
-from .graph import TEXTS, Columns, Graph, Tensor, not_exported
+from .graph import TEXTS, Columns, Graph, Tensor, check_texts, not_exported
+
+LARGEST_WHOLE = 2**53  # every whole number up to it is a float
 
 
 def features_of(model: Any, behind: Collection[Any] = ()) -> list[Any]:
@@ -202,12 +204,13 @@ def _divided(tensor: Tensor, spread: Any) -> Tensor:
 
 
 def _guard(graph: Graph, step: Guard, columns: Columns) -> Columns:
-    """Replace missing values by the last valid ones if the guard does so; otherwise leave them."""
+    """Without texts; the last valid values instead of those that are no finite numbers, if the guard keeps them."""
+    if not columns.names:
+        return Columns(graph.nothing, [])
     last = np.array([float(step._last.get(name, math.nan)) for name in columns.names])
-    if step.on_bad != "last" or np.isnan(last).all():
-        return columns
-    missing = graph.node("IsNaN", columns.tensor)
-    return Columns(graph.node("Where", missing, last, columns.tensor), columns.names)
+    tensor = columns.tensor
+    bad = graph.node("Or", graph.node("IsNaN", tensor), graph.node("IsInf", tensor))
+    return Columns(graph.node("Where", bad, last, tensor), columns.names)
 
 
 def _nystroem(graph: Graph, step: Nystroem, columns: Columns) -> Columns:
@@ -244,6 +247,11 @@ def _one_hot(graph: Graph, step: Any, columns: Columns) -> Columns:
 
 def _is_value(graph: Graph, columns: Columns, name: Any, values: list[Any]) -> Tensor:
     """Which of these values a feature has."""
+    check_texts(values)
+    if "" in values:
+        raise not_exported(
+            f"OneHotEncoder with an empty text, which stands for a missing one, of {name!r}"
+        )
     if name in columns.texts:
         places: Any = {"keys_strings": values, "values_int64s": list(range(len(values)))}
         place = graph.node(
@@ -252,5 +260,9 @@ def _is_value(graph: Graph, columns: Columns, name: Any, values: list[Any]) -> T
         return graph.node("Equal", place, np.arange(len(values))[None])
     if not all(isinstance(value, (int, float)) for value in values):
         raise not_exported(f"OneHotEncoder with values of {name!r} that are texts and others")
+    if not all(abs(value) <= LARGEST_WHOLE for value in values if isinstance(value, int)):
+        raise not_exported(
+            f"OneHotEncoder with whole numbers of {name!r} that no float is equal to"
+        )
     column = graph.node("Gather", columns.tensor, np.array([columns.names.index(name)]), axis=1)
     return graph.node("Equal", column, np.array([[float(value) for value in values]]))

@@ -22,7 +22,7 @@ from river import (
 from streams import emerging, smooth
 
 import river_budget as rb
-from river_budget.kernels import RBF, Custom, Polynomial
+from river_budget.kernels import RBF, Cosine, Custom, Laplacian, Normalised, Polynomial
 
 # Names come and go on purpose
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
@@ -279,6 +279,69 @@ def test_a_model_of_a_hundred_vectors_and_ten_features_takes_ten_kilobytes(tmp_p
     assert (tmp_path / "model.onnx").stat().st_size < 10_000
 
 
+# At the edge of the numbers
+
+FAR = [1e-170, 1e-30, 1.0, 1e20, 1e49, 1e51, 1e77, 1e99, 1e110, 1e150, 1e160, 1e250]
+EDGES = {
+    "cosine": rb.KernelOGDClassifier(Cosine()),
+    "CKS, linear": rb.BudgetPerceptronClassifier(9, Cosine()),
+    "normalised": rb.KernelOGDClassifier(Normalised(Polynomial(3))),
+    "normalised by itself": rb.ForgetronClassifier(9, Polynomial(2)),
+    "polynomial": rb.KernelPerceptronClassifier(Polynomial(2, 0.5)),
+    "gaussian": rb.BSGDClassifier(9, RBF(0.5)),
+    "narrow": rb.KernelPerceptronClassifier(RBF(1e30)),
+    "laplacian": rb.KernelPerceptronClassifier(Laplacian(0.5)),
+    "FOGD": rb.FOGDClassifier(9, RBF(0.5), seed=1),
+    "NOGD": rb.NOGDClassifier(9, RBF(0.5)),
+    "waves": rb.RandomFourier(9, seed=1) | linear_model.LogisticRegression(RATE),
+    "landmarks": rb.Nystroem(9, 5, RBF(0.5)) | linear_model.LogisticRegression(RATE),
+}
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e51, 1e150])
+@pytest.mark.parametrize("name", EDGES)
+def test_numbers_of_any_size(name, scale, exported):
+    """Learned at a scale, and asked at all: what overflows here is clamped there too."""
+    rng = np.random.default_rng(2)
+    stream = [
+        ({"a": scale * a, "b": scale * b}, a * b > 0.0)
+        for a, b in rng.normal(size=(60, 2)).tolist()
+    ]
+    model = taught(EDGES[name], stream)
+    # one feature, as the order of a sum decides everything about an angle of 1e14
+    xs = [{"a": sign * far} for far in FAR for sign in (1.0, -1.0)] + [x for x, _ in stream[:20]]
+    found = exported(model, xs)
+    compare(model, found, xs)
+    if not isinstance(model, compose.Pipeline):
+        scores = np.array([model.decision_function_one(x) for x in xs])
+        assert found["scores"] == pytest.approx(scores, rel=1e-6, abs=1e-6)
+
+
+ODD_VALUES = [math.nan, math.inf, -math.inf]
+
+
+@pytest.mark.parametrize("on_bad", ["last", "skip"])
+@pytest.mark.parametrize("place", ["in front", "behind a scaler"])
+def test_a_guard_meets_everything_that_is_no_finite_number(on_bad, place, exported):
+    guard = rb.Guard(on_bad)
+    front = guard | SCALED() if place == "in front" else SCALED() | guard
+    rng = np.random.default_rng(4)
+    stream = [({"a": a, "b": b}, a * b > 0.0) for a, b in rng.normal(size=(80, 2)).tolist()]
+    model = taught(front | rb.KernelPerceptronClassifier(RBF(0.5)), stream)
+    xs = [x | {gone: odd} for x, _ in stream[:9] for gone in x for odd in ODD_VALUES]
+    xs += [{"a": odd, "b": odd} for odd in ODD_VALUES]
+    compare(model, exported(model, xs), xs)
+
+
+def test_a_guard_lets_no_text_through(exported):
+    words = compose.Select("town") | preprocessing.OneHotEncoder()
+    front = words + (rb.Guard("last") | compose.Discard("town"))
+    stream = [(x, y) for x, y in sold() if "age" in x]
+    model = taught(front | rb.BSGDClassifier(60), stream)
+    xs = [x for x, _ in stream[:40]]
+    compare(model, exported(model, xs), xs)
+
+
 # What cannot be exported says so, and nothing is written
 
 
@@ -307,6 +370,21 @@ def spoilt():
     yield "units", log, [(x, abs(y)) for x, y in smooth(20)], "TargetTransformRegressor"
     huber = linear_model.LinearRegression(loss=optim.losses.Huber())
     yield "loss", rb.RandomFourier(5) | huber, smooth(20), "another loss"
+    for name, labels in (
+        ("70 bits", (1, 2**70)),
+        ("surrogate", ("a", "\ud800")),
+        ("zero", ("a", "b\0c")),
+    ):
+        yield name, rb.RBPClassifier(), [(x, labels[y]) for x, y in stream], "64 bits|no text"
+    yield "odd name", rb.RBPClassifier(), [({"\udfff": 1.0 + y}, y) for _, y in stream], "no text"
+    for name, values in (
+        ("empty", ("", "b")),
+        ("odd text", ("a", "\ud800")),
+        ("whole", (1, 2**60)),
+    ):
+        rows = [({"a": values[y]}, y) for _, y in stream]
+        message = "empty text|no text|no float"
+        yield name, preprocessing.OneHotEncoder() | rb.RBPClassifier(), rows, message
     odd = anomaly.ThresholdFilter(anomaly.HalfSpaceTrees(), 2.0)
     yield "filter", SCALED() | odd | rb.RBPClassifier(), stream, "ThresholdFilter"
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..compiling.jit import FUSED, compiled
 
 LARGEST_ANGLE = 1.5e6  # k stays below 2^20
+FARTHEST_ANGLE = 2.0**50
 QUARTERS = 2.0 / math.pi
 ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves a whole number in the low bits
 PART_1 = 1.57079632673412561417e00  # the first 33 bits of pi/2
@@ -60,7 +61,7 @@ def cosine_of(r):
 def sines_and_cosines(angles, sines, n):
     """sines[j] = sin(angles[j]) and angles[j] = cos(angles[j]) for j < n. Overwrites both arrays.
 
-    An angle that is infinite or NaN counts as 0, so that the results are always finite.
+    An angle that is NaN or beyond FARTHEST_ANGLE, where rounding is as large as a turn, counts as 0.
     """
     far = 0
     for j in range(n):
@@ -84,6 +85,8 @@ def sines_and_cosines(angles, sines, n):
 def _by_c_library(angles, sines, n):
     """`sines_and_cosines` by the C library, one angle at a time. Overwrites both arrays."""
     for j in range(n):
-        angle = angles[j] if math.isfinite(angles[j]) else 0.0  # not finite if a product overflowed
+        angle = (
+            angles[j] if abs(angles[j]) <= FARTHEST_ANGLE else 0.0
+        )  # also if a product overflowed
         sines[j] = math.sin(angle)
         angles[j] = math.cos(angle)
