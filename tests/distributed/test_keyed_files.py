@@ -69,23 +69,6 @@ def disturbed(folder, X, y, stop, **options):
         raise InterruptedError
 
 
-@pytest.mark.parametrize("max_keys", [None, 6])
-def test_a_new_one_goes_on_from_the_last_checkpoint(max_keys, file, tmp_path):
-    X, y = rows()
-    with keyed() as whole:
-        progressive(whole, X, y)
-        expected = content_of(whole, file)
-    options = {"checkpoint_every": 100, "max_keys": max_keys}
-    disturbed(tmp_path / "c", X, y, 250, **options)
-    with keyed(checkpoint=tmp_path / "c", **options) as models:
-        assert models.rows_done == models.rows_saved == 200
-        progressive(models, X[200:], y[200:])
-        assert content_of(models, file) == expected
-    with keyed(checkpoint=tmp_path / "c", **options) as models:
-        assert models.rows_done == N
-        assert content_of(models, file) == expected
-
-
 def test_closing_writes_a_last_checkpoint_and_an_error_does_not(tmp_path):
     X, y = rows()
     disturbed(tmp_path / "a", X, y, 100)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sqlite3
 
 import numpy as np
@@ -28,32 +26,6 @@ def learned_until(folder, stop):
             models.learn_many(*chunk_of(number, CHUNK))
         models.save(folder.parent / f"{folder.name}.file")
     return (folder.parent / f"{folder.name}.file").read_bytes()
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_full_disk_ends_with_an_error_and_the_last_checkpoint_goes_on(tmp_path):
-    """Keys wait on the disk, and files may not grow any more: the error is raised and nothing is lost."""
-    import resource
-
-    folder = tmp_path / "folder"
-    chunk_of(0, CHUNK)  # skipped here, and not by the child, where pandas is missing
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            with pytest.raises((sqlite3.Error, OSError)), keyed(folder) as models:  # noqa: PT012
-                for number in range(1000):
-                    models.learn_many(*chunk_of(number, CHUNK))
-                    if number == 7:
-                        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-            status = 0
-        finally:
-            os._exit(status)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    with keyed(folder) as models:
-        assert models.rows_done >= 6 * CHUNK
-    assert learned_until(folder, 12) == learned_until(tmp_path / "expected", 12)
 
 
 ODD = [

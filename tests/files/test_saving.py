@@ -212,7 +212,7 @@ def test_an_automatic_width_stays_what_it_became(first, again):
     [
         *crossed(
             having("budget", MODELS + TRANSFORMERS + ONE_CLASS),
-            [[{"budget": 4}, {"budget": 12}], [{"budget": 4}], [{"budget": 30}]],
+            [[{"budget": 4}, {"budget": 12}], [{"budget": 30}]],
         ),
         (rb.BSGDClassifier(15, RBF(0.5), Merge(3)), [{"budget": 7, "l2": 0.5}]),
         (rb.SBPClassifier(2000, RBF(0.5), seed=3), [{"window": 20}]),  # it keeps no table

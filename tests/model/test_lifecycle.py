@@ -233,9 +233,7 @@ def test_assignment_changes_what_may_change_and_nothing_else():
     assert model.n_support_vectors == 4
 
 
-@pytest.mark.parametrize(
-    ("model", "budgets"), crossed(having("budget"), [(25, 7), (7, 25), (7, 40, 7)])
-)
+@pytest.mark.parametrize(("model", "budgets"), crossed(having("budget"), [(25, 7), (7, 40, 7)]))
 def test_a_model_takes_the_memory_of_the_budget_that_it_has_now(model, budgets):
     model = learned(model.clone({"budget": budgets[0]}))
     for budget in budgets[1:]:

@@ -1,7 +1,7 @@
 """A numba in which the package misses a private part; numba itself has it still.
 
-`python tests/support/without_parts.py MODULE CLASS NAME` trains an estimator as a user would and prints its scores and
-the warnings. The part is there at import, and gone when the first function is compiled.
+`python tests/support/without_parts.py MODULE,CLASS,NAME ID...` prints what bits.py does, and the warnings. The part is
+there at import, and gone when the first function is compiled.
 """
 
 from __future__ import annotations
@@ -32,14 +32,12 @@ def take_away(module, kind, name):
 
 
 if __name__ == "__main__":
-    import river_budget as rb
+    from bits import TABLE, digest
 
-    model = rb.RBPClassifier(5, seed=1)
-    if len(sys.argv) > 1:
-        take_away(*sys.argv[1:])
+    part, *names = sys.argv[1:]
+    take_away(*part.split(","))
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        for i in range(60):
-            model.learn_one({"a": i % 7 / 7, "b": i % 3}, i % 2 == 0)
-            print(repr(model.decision_function_one({"a": 0.5})))
+        for name in names:
+            print(name, digest(TABLE[name]))
     print(*{str(each.message) for each in seen if each.category is RuntimeWarning}, sep="\n")

@@ -179,7 +179,7 @@ def test_a_merged_model_learns_the_same_in_one_call_and_one_by_one(model):
     assert np.array_equal(scores(twin, points(20)), scores(merged, points(20)))
 
 
-@pytest.mark.parametrize("model", SUMS)
+@pytest.mark.parametrize("model", one_of_each(SUMS))
 def test_a_model_merged_with_itself_is_itself(model):
     (original,) = apart(model, 1)
     merged = rb.merge([original, original])

@@ -43,8 +43,6 @@ for name in sys.argv[1:]:
         found += [share for x in late for share in several.predict_proba_one(x).values()]
     print(name, *(float(value).hex() for value in found))
 """
-# LLVM cannot tell the features of all processors: then fewer sums are kept in registers at once
-UNKNOWN = "import llvmlite.binding; llvmlite.binding.get_host_cpu_features = dict\n"
 A9A = """
 import hashlib
 import numpy as np, river_budget as rb
@@ -55,7 +53,6 @@ for budget in (100, 200):
     late = [model.decision_function_one(dict(enumerate(x))) for x in X[:300].tolist()]
     print(hashlib.sha256(np.append(predicted, late)).hexdigest())
 """
-FEW = ["BSGDClassifier"]  # it is compiled for the other processor
 ALL = [name for name in rb.__all__ if name.endswith(("Classifier", "Regressor"))]
 
 
@@ -63,15 +60,13 @@ def learned(names, environment, script=LEARN):
     return output_of("-c", script, *names, **environment).splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names a processor")
-@pytest.mark.parametrize(
-    "names", [FEW, pytest.param(ALL, marks=pytest.mark.slow)], ids=["few", "all"]
-)
-def test_narrow_vectors_learn_the_same_bits(names, tmp_path):
+def test_narrow_vectors_learn_the_same_bits(tmp_path):
     """One process compiles for the other processor, and one loads what was compiled for this one."""
-    narrow = learned(names, NARROW | {"NUMBA_CACHE_DIR": str(tmp_path)}, UNKNOWN + LEARN)
-    assert len(narrow) == len(names)
-    assert narrow == learned(names, {})
+    narrow = learned(ALL, NARROW | {"NUMBA_CACHE_DIR": str(tmp_path)})
+    assert len(narrow) == len(ALL)
+    assert narrow == learned(ALL, {})
 
 
 @pytest.mark.slow

@@ -161,7 +161,7 @@ def test_a_batch_that_is_not_finite_times_its_scales_is_not_learned_at_all():
         model.learn_many(np.ones((5, 2)), [True] * 5)
 
 
-@pytest.mark.parametrize(("model", "place"), crossed(having("predict_many"), [0, 2, 5, 39]))
+@pytest.mark.parametrize(("model", "place"), crossed(having("predict_many"), [2, 39]))
 def test_in_a_batch_to_be_predicted_what_is_not_finite_counts_as_absent(model, place):
     stream = stream_for(model, 60)
     rows, targets = matrix(stream), [y for _, y in stream]
