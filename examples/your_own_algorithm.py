@@ -31,6 +31,7 @@ from river_budget.core.examples.present_features import unpack
 from river_budget.core.expansion.support import add_to, insert, rescale
 from river_budget.core.rounds.losses import clamp_step, loss_and_direction, mistaken
 from river_budget.core.rounds.observe import observe
+from river_budget.model.algorithm import Algorithm
 from river_budget.model.estimators.estimators import BudgetClassifier
 from river_budget.parameters import Mutable, positive, whole
 
@@ -75,10 +76,13 @@ class ShiftingPerceptronClassifier(BudgetClassifier):
 
     """
 
-    learning_pass = staticmethod(learn)
-    shrinking_pass = staticmethod(shrink_to_budget)
-    state_type = STATE
-    counters = ("mistakes",)
+    algorithm = Algorithm(
+        learn,
+        STATE,
+        shrink=shrink_to_budget,
+        header={"maintenance": Maintenance.REMOVE_OLDEST},
+        counters=("mistakes",),
+    )
 
     budget = Mutable(whole(1))
     shift = Mutable(positive)
@@ -90,12 +94,7 @@ class ShiftingPerceptronClassifier(BudgetClassifier):
         shift: float = 10.0,
         classes: tuple[Any, ...] | None = None,
     ):
-        super().__init__(kernel, classes)
-        self.budget = budget
-        self.shift = shift
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        return super().header_fields(n_features) | {"maintenance": Maintenance.REMOVE_OLDEST}
+        super().__init__(locals())
 
 
 class Reference:

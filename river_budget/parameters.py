@@ -211,7 +211,7 @@ def check_names(kind: Any, given: dict[str, Any], known: Collection[str]) -> Non
             continue
         advice = f", only {', '.join(known)}" if known else ""
         if name in OF_A_KERNEL and "kernel" in known:
-            is_width = name == "gamma" and type(kind.usual_kernel).__name__ == "RBF"
+            is_width = name == "gamma" and type(kind.default_kernel()).__name__ == "RBF"
             meant = f"RBF({value!r})" if is_width else f"Polynomial({name}={value!r})"
             advice = f", but its kernel has: kernel=rb.kernels.{meant}"
         elif name == "seed":
@@ -221,8 +221,8 @@ def check_names(kind: Any, given: dict[str, Any], known: Collection[str]) -> Non
         raise TypeError(f"{kind.__name__} has no parameter {name!r}{advice}")
 
 
-class Mutable:
-    """A parameter of an estimator that may change while the model lives, by `mutate` or assignment."""
+class Fixed:
+    """A parameter of an estimator, and its check."""
 
     def __init__(self, check: Check):
         self.check = check
@@ -231,11 +231,24 @@ class Mutable:
         self.name = name
 
     def __get__(self, model: Any, owner: type | None = None) -> Any:
-        return self if model is None else model.__dict__[self.name]
+        if model is None:
+            return self
+        try:
+            return model.__dict__[self.name]
+        except KeyError:
+            raise AttributeError(f"{type(model).__name__} has no {self.name}") from None
 
     def __set__(self, model: Any, value: Any) -> None:
         self.check(self.name, value)
+        model.__dict__[self.name] = value
+
+
+class Mutable(Fixed):
+    """A parameter that may change while the model lives, by `mutate` or assignment."""
+
+    def __set__(self, model: Any, value: Any) -> None:
         if self.name in model.__dict__:
+            self.check(self.name, value)
             model.change(self.name, value)
         else:
-            model.__dict__[self.name] = value
+            super().__set__(model, value)

@@ -14,18 +14,20 @@ from typing import Any
 import numpy as np
 from river import compose, optim
 
-from ..algorithms.features.fogd import _FOGD
+from ..algorithms.features.fogd import FOGDClassifier, FOGDRegressor
 from ..algorithms.gradient.one_class import KernelOneClassSVM
 from ..algorithms.scaling.targets import TargetStandardScaler
 from ..algorithms.window.sbp import SBPClassifier
 from ..core.block import blocks
-from ..model.expansions.expansion import AveragingExpansion, BudgetModel
+from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.targets import Labels, plain
 from ..nested import last_step
 from ..saving import files
 from .expansions import expansion, waves
 from .graph import Columns, Graph, Tensor, check_texts, not_exported
 from .transformers import features_of, present, texts_of, transformed
+
+WITH_WAVES = FOGDClassifier, FOGDRegressor
 
 
 @dataclass
@@ -60,7 +62,7 @@ def predicted(graph: Graph, model: Any, columns: Columns) -> Found:
         table = [_weights(weights, columns) for weights in model.weights.values()]
         scores = columns.tensor @ np.array(table).T
         return _best(graph, list(model.weights), scores, graph.node("Softmax", scores, axis=1))
-    if issubclass(kind, (BudgetModel, _FOGD)):
+    if issubclass(kind, (BudgetModel, *WITH_WAVES)):
         return _ours(graph, model, columns)
     raise not_exported(kind.__name__)
 
@@ -86,15 +88,15 @@ def _ours(graph: Graph, model: Any, columns: Columns) -> Found:
 def _scores(graph: Graph, model: Any, columns: Columns) -> Tensor:
     block = blocks.views(model.block)
     n, state = block.head.count, model.state_record()
-    if isinstance(model, _FOGD):
-        rows = model._rows_of_output
+    if isinstance(model, WITH_WAVES):
+        rows = len(block.per_vector) // len(block.coefficients)
         first = 0 if rows == 1 else 2
         sines = block.per_vector[first::rows, :n]
         cosines = block.coefficients[:, :n] if rows == 1 else block.per_vector[1::rows, :n]
         weights = np.concatenate([cosines, sines], axis=1).T
         return waves(graph, model, columns) @ np.ascontiguousarray(weights)
-    mean = isinstance(model, AveragingExpansion) and model.average
-    coefficients = model.mean_rows()[:, :n] if mean else model.coefficient_columns()
+    by_mean = getattr(model, "average", False)
+    coefficients = model.mean_rows()[:, :n] if by_mean else model.coefficient_columns()
     scores = expansion(graph, model, columns, coefficients)
     if isinstance(model, SBPClassifier):
         return scores + float(state.bias)

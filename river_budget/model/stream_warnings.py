@@ -24,6 +24,8 @@ from ..core.rounds.stream_warnings import (
 PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
 COMPOSE = str(pathlib.Path(compose.__file__).parent)
 
+NAMES_TIMES = 10  # so many times the features of the first example are words or categories
+
 
 class StreamWarning(UserWarning):
     """A model has noticed that its stream is not what it is made for.
@@ -104,6 +106,18 @@ def issue_warnings(model: Any) -> bool:
             text = f"{type(model).__name__}: {_text(alarm, head)}"
             warnings.warn(text, StreamWarning, stacklevel=level_of_user())
     return True
+
+
+def warn_of_width(model: Any) -> None:
+    """Warn where a model approximates a kernel with gamma="c/d", and most features were not in the first example."""
+    kernel = model.kernel_in_use
+    if not isinstance(getattr(kernel, "gamma", None), str):
+        return
+    head = blocks.views(model.block).head
+    in_the_first = kernel.header_fields(1)["gamma"] / head.gamma
+    if len(model.features) > NAMES_TIMES * in_the_first:
+        head.alarm |= MANY_NAMES & ~head.said
+        issue_warnings(model)
 
 
 def level_of_user() -> int:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..core.block import blocks
+from ..model.algorithm import value_of
 from ..model.expansions.expansion import BudgetModel
 from ..model.expansions.stored import LARGEST_TABLE
 from ..model.inputs.lists import set_vectors, vectors_of
@@ -37,6 +38,21 @@ SPARE_PLACES = 64  # of a small table
 
 def is_expansion(model: Any) -> bool:
     return isinstance(model, BudgetModel)
+
+
+def is_window(model: Any) -> bool:
+    """Whether vectors are a window of the stream: then `factor` is a table that the model can compute."""
+    return is_expansion(model) and bool(model.columns.marks)
+
+
+def _has_whole_factor(model: Any) -> bool:
+    """Whether `factor` has numbers above its diagonal."""
+    return bool(value_of(model.algorithm.files.whole_factor, model))
+
+
+def _scores_with_rows(model: Any) -> bool:
+    """Whether scoring reads `per_vector`."""
+    return model.algorithm.files.scored_rows or bool(getattr(model, "average", False))
 
 
 # to the file
@@ -77,7 +93,7 @@ def _saved_tables(model: Any) -> dict[str, Any]:
         if name == "vectors":
             found[name] = table[: max(model.features.width, 1), :n]  # the rest is 0
         elif name == "factor":  # a square, of which the upper half may be unused
-            found[name] = table[:n, :n] if model.whole_factor else np.tril(table[:n, :n])
+            found[name] = table[:n, :n] if _has_whole_factor(model) else np.tril(table[:n, :n])
         else:
             found[name] = table[..., :n]
     found |= model.own_tables()
@@ -163,7 +179,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     except ValueError as error:
         raise damaged(str(error)) from None
     fields = _fields(model, numbers, only_predicts)
-    if model.factor_is_table and not only_predicts:
+    if is_window(model) and not only_predicts:
         fields["factored"] = int(f"{folder}/factor" in source.arrays)
     source.reserve(2 * trust.size_of(fields))  # it is copied to be compared
     model.block = blocks.allocate(stamp=model.stamp(), **fields)
@@ -182,7 +198,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     for name, table in model.own_tables().items():
         table[...] = trust.table(source, folder, name, table.shape, table.dtype)
     trust.check_state(model, count)
-    if only_predicts and is_expansion(model) and model.drops_idle_vectors:
+    if only_predicts and is_window(model):
         _drop_idle_vectors(model)
 
 
@@ -219,7 +235,7 @@ def _fields(model: Any, numbers: dict[str, Any], only_predicts: bool) -> dict[st
         fields |= {"count": count, "capacity": room}
     if only_predicts:
         fields["factored"] = 0
-        fields["per_vector"] = fields.get("per_vector", 0) if model.scores_with_per_vector else 0
+        fields["per_vector"] = fields.get("per_vector", 0) if _scores_with_rows(model) else 0
     return fields
 
 

@@ -1,9 +1,8 @@
 """Check a model from a file for everything that compiled code assumes, before compiled code runs on it.
 
 Compiled code uses some of these numbers as indexes and loop bounds without a check, and some loops do not end
-on NaN. What a number may be stands in tables: NUMBERS for what all models have, and `ranges` of a class for its
-parameters, its own numbers and its tables. What depends on several of them a model checks itself
-(`check_restored_state`).
+on NaN. What a number may be stands in tables: NUMBERS for what all models have, and the ranges of an algorithm for its
+parameters, its own numbers and its tables. What depends on several of them the algorithm checks itself.
 """
 
 from __future__ import annotations
@@ -92,14 +91,16 @@ def size_of(fields: Mapping[str, Any]) -> int:
 
 
 def ranges_of(owner: Any) -> dict[str, tuple[float, float]]:
-    """The ranges that the class of a model or a kernel and its bases declare."""
+    """The ranges that an algorithm, or the class of a kernel, declares."""
     kinds = [vars(kind).get("ranges", {}) for kind in reversed(type(owner).__mro__)]
+    if hasattr(owner, "algorithm"):
+        kinds.append(owner.algorithm.files.ranges)
     return {name: limits for ranges in kinds for name, limits in ranges.items()}
 
 
 def check_declared(model: Any) -> None:
     """Require that each integer of a record is a parameter, a constant, or has a range."""
-    kinds = model.state_type
+    kinds = model.algorithm.state
     whole = {name for name in kinds.names if kinds[name].kind in "iu"}
     ranges = ranges_of(model)
     missing = whole.difference(model.parameters(), model.initial_state(), ranges)
@@ -107,7 +108,7 @@ def check_declared(model: Any) -> None:
         missing |= {"per_vector"}.difference(ranges)
     if missing:
         raise NotImplementedError(
-            f"{type(model).__name__} keeps {', '.join(sorted(missing))} and does not say in `ranges` what a file may "
+            f"{type(model).__name__} keeps {', '.join(sorted(missing))} and does not say in its ranges what a file may "
             "set it to"
         )
 

@@ -1,7 +1,7 @@
 """Weighted sums of our own models: check that they agree, unite parameters, features, classes and vectors.
 
 The sum has the parameters of the first model. The models themselves transfer what an algorithm stores besides
-its function (`after_uniting`).
+its function (`After.union`).
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     coefficients = coefficients if averaged else coefficients[:, : result.n_outputs]
     _check_size(coefficients)
     marked = marks.shape[1] > 0
-    # SBP, the only model with marks, has kernel values in `factor`, and fills it in after_uniting
+    # SBP, the only model with marks, has kernel values in `factor`, and fills it in when it is united
     factored = 0 if marked else result.header_fields(1).get("factored", 0)
     capacity = blocks.columns_for(len(rows) + 1)
     _set_parameters(result, parts, names, capacity=capacity, factored=factored)
@@ -259,7 +259,7 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     Call(result.block, given, scores=coefficients).run(absorb)
     block = blocks.views(result.block)
     if marked:
-        result.set_window_labels(marks.T)
+        block.per_vector[list(result.columns.marks), : len(rows)] = marks.T
     if block.head.count > block.head.budget:
         _keep_budget(result)
     result.resize_block(capacity=result.capacity_for(blocks.views(result.block).head.count))
@@ -272,10 +272,10 @@ def _keep_budget(model: BudgetModel) -> None:
     lose more. This has not been observed with projections.
     """
     if blocks.views(model.block).head.factored:
-        model.fit_united_budget()
+        model.algorithm.after.budget(model, True)
         return
     union, removed = copy.copy(model), copy.copy(model)
-    model.fit_united_budget()
+    model.algorithm.after.budget(model, True)
     Call(removed.block).run(core.remove_lightest)
     if _explained(union, removed) > _explained(union, model):
         model.block = removed.block
@@ -298,7 +298,7 @@ def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, .
         return joined([]), np.zeros((0, outputs)), np.zeros((0, 0)), np.zeros(0)
     rows = joined([_rows(part, names) for part in used])
     coefficients = np.vstack([_coefficients(part) for part in used])
-    marks = np.vstack([part.model.window_labels(part.flipped).T for part in used])
+    marks = np.vstack([_marks(part).T for part in used])
     counts = [part.block.head.count for part in used]
     owners = np.repeat(np.arange(len(used)), counts)
     ages = [
@@ -307,6 +307,15 @@ def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, .
     ]
     order = np.argsort(-np.concatenate(ages), kind="stable")
     return rows.copies_of(order), coefficients[order], marks[order], owners[order]
+
+
+def _marks(part: Part) -> Any:
+    """The rows that belong to the examples of a window, as the sum has them: the labels, and others."""
+    places = list(part.model.columns.marks)
+    marks = part.block.per_vector[places, : part.block.head.count]  # a copy
+    if part.flipped and len(marks):
+        marks[0] *= -1.0
+    return marks
 
 
 def _coefficients(part: Part) -> Any:

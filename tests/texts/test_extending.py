@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.util
 import pickle
@@ -15,8 +16,6 @@ from river import checks, compose, preprocessing
 
 import river_budget as rb
 from river_budget.model.base.base import StreamModel
-from river_budget.model.estimators.estimators import BudgetClassifier
-from river_budget.model.expansions.expansion import BudgetModel
 from river_budget.saving import nodes
 
 # River's checks feed rows that are not scaled
@@ -106,6 +105,12 @@ def test_the_class_stands_in_a_pipeline():
 # What is refused
 
 
+def with_algorithm(name, **changed):
+    """A class with these fields of its algorithm changed."""
+    algorithm = dataclasses.replace(Shifting.algorithm, **changed)
+    return type(name, (Shifting,), {"algorithm": algorithm, "__module__": __name__})
+
+
 def test_a_name_of_the_package_cannot_be_taken():
     kind = type("RBPClassifier", (Shifting,), {"__module__": __name__})
     with pytest.raises(ValueError, match="RBPClassifier"):
@@ -116,22 +121,21 @@ def test_a_name_of_the_package_cannot_be_taken():
 
 def test_a_whole_number_that_nobody_checks_is_refused():
     state = np.dtype((np.record, [("shift", "f8"), ("place", "i8")]))
-    kind = type("Careless", (Shifting,), {"state_type": state, "__module__": __name__})
+    kind = with_algorithm("Careless", state=state)
     with pytest.raises(NotImplementedError, match="place"):
         rb.saving.register(kind)
 
 
 def test_a_state_that_would_reach_into_the_tables_is_refused():
     state = np.dtype((np.record, [(f"part_{i}", "f8") for i in range(25)]))
-    kind = type("Greedy", (Shifting,), {"state_type": state, "__module__": __name__})
+    kind = with_algorithm("Greedy", state=state)
     with pytest.raises(TypeError, match="192 bytes, not 200"):
         kind(5).learn_one({"a": 1.0}, True)
 
 
 def test_rows_that_nobody_checks_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(nodes, "_registered", {})
-    kind = type("Trusting", (Shifting,), {"per_vector_rows": 1, "__module__": __name__})
-    model = rb.saving.register(kind)(5)
+    model = rb.saving.register(with_algorithm("Trusting", header={"per_vector": 1}))(5)
     model.learn_many(*stream(50))
     with pytest.raises(NotImplementedError, match="per_vector"):
         rb.save(model, tmp_path / "model")
@@ -146,33 +150,32 @@ def names_in_table(title):
     return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
 
 
-def hooks():
-    """What algorithms of the package set or override, of what the base classes define."""
-    bases = [StreamModel, BudgetModel, *BudgetClassifier.__mro__]
-    defined = {n for base in bases for n in [*vars(base), *getattr(base, "__annotations__", {})]}
-    found = set()
-    for name in rb.__all__:
-        kind = getattr(rb, name)
-        if isinstance(kind, type) and issubclass(kind, StreamModel):
-            for part in kind.__mro__:
-                if part.__module__.startswith("river_budget.algorithms"):
-                    found |= set(vars(part))
-    inner = re.compile("__|_abc|_binary|_change|_(add|learn|score|feature)_|(learn|predict|score)_")
-    return {name for name in found & defined if not inner.match(name)}
+def test_the_guide_lists_the_fields_of_an_algorithm():
+    parts = {"After": After, "Files": Files, "Vectors": Vectors, "Drawn": Drawn}
+    fields = {field.name for field in dataclasses.fields(Algorithm)}
+    assert len(fields) <= 15
+    of_parts = {field.name for part in parts.values() for field in dataclasses.fields(part)}
+    assert names_in_table("The fields of Algorithm") == fields
+    assert names_in_table("Its parts") == of_parts
 
 
-def test_the_guide_lists_every_hook_that_algorithms_answer():
-    listed = names_in_table("Hooks")
-    users = {"memory_usage", "decision_function_one", "transform_one", "support_vectors", "budget"}
-    # how random features keep names
-    users |= {"add_features", "resize_block", "create_block", "draw", "_state"}
-    users |= {"forget_prepared", "begin_with", "make_room", "before_new_names", "take_back"}
-    users |= {"n_support_vectors", "budget_in_use", "promote"}  # the learners without settings
-    users |= {"parts_of", "most_entries"}  # the same on words
-    assert hooks() - users <= listed
-    known = {n for kind in (StreamModel, BudgetModel, rb.SBPClassifier) for n in dir(kind)}
-    known |= {"shrinking_pass", "state_type", "scoring_pass", "after_promotion"}
-    assert listed <= known
+# What a class of the package may define besides its algorithm and parameters: methods for users, and a transformer's
+# names. AutoKernel, whose memory is of its own kind, overrides methods of StreamModel
+OVERRIDDEN = {"n_outputs", "_feature_names", "transform_one"}
+
+
+@pytest.mark.parametrize("name", sorted(PLACES))
+def test_an_estimator_overrides_nothing(name):
+    kind = getattr(rb, name)
+    if not issubclass(kind, StreamModel) or name.startswith("AutoKernel"):
+        pytest.skip("not in a block with an Algorithm alone")
+    own = set()
+    for part in kind.__mro__:
+        if part.__module__.startswith("river_budget.algorithms") and part is not Drawn_:
+            own |= set(vars(part)) - {"algorithm", "needs"}
+    ours = [base for base in kind.__mro__ if base.__module__.startswith("river_budget.model")]
+    inherited = {n for base in ours if base not in SHELLS for n in vars(base)}
+    assert {n for n in own & inherited if not n.startswith("__")} <= OVERRIDDEN
 
 
 def test_the_guide_names_functions_that_exist():

@@ -13,6 +13,7 @@ from ...core.compiling.needs import Need
 from ...core.passes.auto import log_loss as classes_core
 from ...core.passes.auto import squared_loss as numbers_core
 from ...core.passes.auto import tables as core
+from ...model.algorithm import Algorithm, Files
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.inputs.batches import Batch
 from .inspection import Inspected
@@ -20,6 +21,8 @@ from .quantiles import at_levels
 from .words import WordClasses, WordNumbers
 
 __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
+
+FILES = Files(scored_rows=True)
 
 
 class AutoKernelClassifier(Inspected, Classifier):
@@ -78,10 +81,9 @@ class AutoKernelClassifier(Inspected, Classifier):
 
     """
 
-    learning_pass = staticmethod(classes_core.learn)
+    algorithm = Algorithm(classes_core.learn, core.STATE, score=classes_core.decide, files=FILES)
     word_passes = WordClasses
     needs = Need.AUTO | Need.AUTO_CLASSES
-    row_scoring = staticmethod(classes_core.decide)
     _experts = (
         "prior",
         "linear quick",
@@ -100,8 +102,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         classes: tuple[Any, ...] | None = None,
         seed: int | None = None,
     ):
-        super().__init__(None, classes, seed)
-        self.budget = budget
+        super().__init__(locals())
 
     @property
     def _columns(self) -> int:
@@ -215,10 +216,9 @@ class AutoKernelRegressor(Inspected, Regressor):
 
     """
 
-    learning_pass = staticmethod(numbers_core.learn)
+    algorithm = Algorithm(numbers_core.learn, core.STATE, score=numbers_core.decide, files=FILES)
     word_passes = WordNumbers
     needs = Need.AUTO | Need.AUTO_NUMBERS
-    row_scoring = staticmethod(numbers_core.decide)
     _experts = (
         "last target",
         "linear quick",
@@ -232,8 +232,7 @@ class AutoKernelRegressor(Inspected, Regressor):
     _word_experts = ("last target", "linear", "confident", "means")
 
     def __init__(self, budget: int = 1000, seed: int | None = None):
-        super().__init__(None, seed)
-        self.budget = budget
+        super().__init__(locals())
 
     def _first_weight(self, experts: int) -> float:
         return 1.0 / (experts - 1)

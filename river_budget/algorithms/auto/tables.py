@@ -42,8 +42,6 @@ BINS = ("the bins",)  # in place of the name of a feature
 class AutoTables(Checked):
     """A model with tables in the room of its block."""
 
-    state_type = core.STATE
-    scores_with_per_vector = True
     shows_kernel = False
     takes_lists = False
     of_words = 0  # 1 in a model of words (words.py)

@@ -56,12 +56,11 @@ class WordTables(AutoTables):
 
     _experts: ClassVar[tuple[str, ...]]  # their names, in the order of the mixer
     _word_experts: ClassVar[tuple[str, ...]]  # the same in a model of words
-    row_scoring: ClassVar[Any]  # the compiled pass over rows of all features
     word_passes: ClassVar[Any]
     ranges = {"words": (0, 1), "held": COUNT}
 
-    def __init__(self, *arguments: Any):
-        super().__init__(*arguments)
+    def __init__(self, given: dict[str, Any]):
+        super().__init__(given)
         self.of_words = 0
 
     @property
@@ -69,12 +68,12 @@ class WordTables(AutoTables):
         return bool(self.of_words)
 
     @property
-    def pass_holder(self) -> Any:
-        return self.word_passes if self.of_words else type(self)
+    def learning_pass(self) -> Any:
+        return self.word_passes.learning_pass if self.of_words else super().learning_pass
 
     @property
-    def scoring_pass(self) -> Any:  # type: ignore[override]
-        return self.word_passes.scoring_pass if self.of_words else self.row_scoring
+    def scoring_pass(self) -> Any:
+        return self.word_passes.scoring_pass if self.of_words else super().scoring_pass
 
     @property
     def most_entries(self) -> int:  # type: ignore[override]

@@ -12,11 +12,12 @@ import numpy as np
 
 from ...core.block import blocks, layout
 from ...core.compiling.needs import Need
+from ...model.algorithm import Drawn as Columns
 from ...model.base.base import StreamModel
 from ...model.calls.calls import Block, Call, Rows
 from ...model.estimators.estimators import Transformer
 from ...model.inputs.batches import Batch
-from ...model.inputs.features import FeatureIndex, in_order
+from ...model.inputs.features import in_order
 from ...model.inputs.lists import Lists
 from ...model.inputs.targets import plain
 from ...model.lock import looks_at_the_model, marked
@@ -57,22 +58,24 @@ class Drawn(StreamModel):
     """A model whose block has a row of random numbers for each feature."""
 
     needs = Need.EXAMPLES | Need.PRODUCTS
-    scores_with_per_vector = True
     draws_features = True
     most_entries = 2**12
 
     @property
+    def columns(self) -> Columns:
+        """How the numbers of the algorithm are drawn."""
+        columns = self.algorithm.columns
+        assert isinstance(columns, Columns)
+        return columns
+
+    @property
     def n_columns(self) -> int:
         """The number of random numbers for each feature."""
-        raise NotImplementedError
+        return self.columns.count(self)
 
     def columns_of(self, names: Collection[Any], header: dict[str, Any]) -> Any:
         """The random numbers of several features, one row each."""
-        raise NotImplementedError
-
-    def index_of(self, names: Iterable[Any]) -> FeatureIndex:
-        """An index without scales: the random numbers contain the scale of a feature."""
-        return FeatureIndex(names)
+        return self.columns.numbers(self, names, header)
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return super().header_fields(n_features) | {
@@ -141,7 +144,7 @@ class Drawn(StreamModel):
         current = self.block
         if current is None:
             block = blocks.allocate(**self.header_fields(width), width=width)
-            blocks.state_of(block, self.state_type).scale = getattr(self, "scale", 0.0)
+            blocks.state_of(block, self.algorithm.state).scale = getattr(self, "scale", 0.0)
             return block
         fields = layout.read_header(current.ctypes.data)._asdict()
         block = blocks.allocate(**fields | {"width": width})
@@ -152,11 +155,18 @@ class Drawn(StreamModel):
         return block
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
-        x = self.features.taken(x)
+        return self.scores_of(self.scoring_pass, self.features.taken(x))
+
+    def scores_of(self, scoring_pass: Any, x: dict[Any, Any]) -> Any:
+        """The scores of an example by a pass, also by features that have not been learned."""
         names = in_order(x)
-        rows, scores = np.array([[x[name] for name in names]]), np.zeros((1, self.n_outputs))
-        Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
-        return scores[0].tolist()
+        rows = np.array([[float(x[name]) for name in names]])
+        return self._scores_by_pass(scoring_pass, names, rows)[0].tolist()
+
+    def _scores_by_pass(self, scoring_pass: Any, names: list[Any], rows: Any) -> Rows:
+        scores: Rows = np.zeros((len(rows), self.n_outputs))
+        Call(self._block_for(names), rows, scores=scores).run(scoring_pass)
+        return scores
 
     def _score_batch(self, batch: Batch) -> Rows:
         if batch.lists is not None:
@@ -168,9 +178,7 @@ class Drawn(StreamModel):
         places = {name: place for place, name in enumerate(batch.names)}
         names = in_order(places)
         rows = np.ascontiguousarray(batch.values[:, [places[name] for name in names]])
-        scores = np.zeros((len(rows), self.n_outputs))
-        Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
-        return scores
+        return self._scores_by_pass(self.scoring_pass, names, rows)
 
     def _score_lists(self, batch: Batch) -> Rows:
         """The scores of a few examples, by a block with only the features that occur in them."""
@@ -182,9 +190,7 @@ class Drawn(StreamModel):
             found[columns[name]] = places[name]
         assert lists is not None
         rows = Lists(lists.starts, found[lists.places], lists.values)
-        scores = np.zeros((len(rows), self.n_outputs))
-        Call(self._block_for(list(places)), rows, scores=scores).run(self.scoring_pass)
-        return scores
+        return self._scores_by_pass(self.scoring_pass, list(places), rows)
 
 
 class DrawnMap(Drawn, Transformer):

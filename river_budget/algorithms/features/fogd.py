@@ -2,60 +2,48 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
-
-import numpy as np
 
 from ...core.block import blocks
 from ...core.passes.features import fourier as core
 from ...kernels import RBF, Kernel
-from ...model.calls.calls import Call
+from ...model.algorithm import After, Algorithm, Files
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.expansions.expansion import Averaging, split
-from ...model.inputs.features import in_order
-from ...parameters import Mutable, not_negative, optional, positive
-from .fourier import Fourier
+from ...parameters import Fixed, Mutable, not_negative, optional, positive, whole
+from .drawn import Drawn
+from .fourier import WAVES, check_waves
 
 __all__ = ["FOGDClassifier", "FOGDRegressor"]
 
 
-class _FOGD(Averaging, Fourier):
-    learning_pass = staticmethod(core.learn)
-    scoring_pass = staticmethod(core.decide)
-    counters = ("averaged",)
-    scores_with_per_vector = True
-
-    learning_rate = Mutable(positive)
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        rows = self.n_outputs * self._rows_of_output
-        return super().header_fields(n_features) | {"per_vector": rows}
-
-    @property
-    def _rows_of_output(self) -> int:
-        """Rows of `per_vector` per output: the weights of sines; with a mean, also its weights of cosines and sines."""
-        return 3 if self.average else 1
-
-    def resize_block(self, **sizes: int) -> None:
-        if "outputs" in sizes:
-            sizes["per_vector"] = sizes["outputs"] * self._rows_of_output
-        super().resize_block(**sizes)
-
-    def after_promotion(self) -> None:
-        rows, table = self._rows_of_output, blocks.views(self.block).per_vector
-        for kind in range(rows):
-            split(table[kind::rows])
-
-    def last_iterate_one(self, x: dict[Any, Any]) -> Any:
-        """The score of the last iterate; `decision_function_one` has that of the mean."""
-        x = self.features.present(x)
-        names = in_order(x)
-        rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
-        Call(self._block_for(names), rows, scores=scores).run(core.decide_last)
-        return self.named(scores[0].tolist())
+def _rows_of_output(model: Any) -> int:
+    """Rows of `per_vector` per output: the weights of sines; with a mean, also its weights of cosines and sines."""
+    return 3 if model.average else 1
 
 
-class FOGDClassifier(_FOGD, Classifier):
+def _split_rows(model: Any) -> None:
+    rows, table = _rows_of_output(model), blocks.views(model.block).per_vector
+    for kind in range(rows):
+        split(table[kind::rows])
+
+
+FOGD = Algorithm(
+    core.learn,
+    core.STATE,
+    score=core.decide_last,
+    mean=core.decide,
+    header={"per_vector": lambda model: model.n_outputs * _rows_of_output(model)},
+    counters=("averaged",),
+    columns=WAVES,
+    together=check_waves,
+    after=After(promotion=_split_rows),
+    files=Files(scored_rows=True),
+)
+
+
+class FOGDClassifier(Averaging, Drawn, Classifier):
     """Gradient descent on the hinge loss over random Fourier features.
 
     A kernel learner without support vectors: a linear model over `n_components` random waves. Time and
@@ -109,6 +97,11 @@ class FOGDClassifier(_FOGD, Classifier):
 
     """
 
+    algorithm = FOGD
+
+    n_components = Fixed(whole(1))
+    learning_rate = Mutable(positive)
+
     def __init__(
         self,
         n_components: int = 400,
@@ -118,13 +111,10 @@ class FOGDClassifier(_FOGD, Classifier):
         seed: int | None = None,
         average: bool | float = False,
     ):
-        super().__init__(kernel, classes, seed)
-        self._set_average(average)
-        self._set_components(n_components)
-        self.learning_rate = learning_rate
+        super().__init__(locals())
 
 
-class FOGDRegressor(_FOGD, Regressor):
+class FOGDRegressor(Averaging, Drawn, Regressor):
     """Gradient descent on the squared error over random Fourier features.
 
     Errors up to `epsilon` have no loss. Targets should be of order one: put a `TargetStandardScaler` around
@@ -182,7 +172,10 @@ class FOGDRegressor(_FOGD, Regressor):
 
     """
 
-    usual_kernel = RBF("0.55/d")
+    algorithm = dataclasses.replace(FOGD, kernel=RBF("0.55/d"))
+
+    n_components = Fixed(whole(1))
+    learning_rate = Mutable(positive)
     epsilon = Mutable(not_negative)
     max_error = Mutable(optional(positive))
 
@@ -196,9 +189,4 @@ class FOGDRegressor(_FOGD, Regressor):
         max_error: float | None = 1.0,
         average: bool | float = False,
     ):
-        super().__init__(kernel, seed)
-        self._set_average(average)
-        self._set_components(n_components)
-        self.learning_rate = learning_rate
-        self.epsilon = epsilon
-        self.max_error = max_error
+        super().__init__(locals())

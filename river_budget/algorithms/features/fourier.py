@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from ...core.block.codes import Kernel as Code
 from ...core.block.random_numbers import uniforms
 from ...core.passes.features import fourier as core
 from ...kernels import RBF, Kernel
-from ...parameters import Mutable, positive, whole
-from .drawn import Drawn, DrawnMap, keys_of
-from .first_width import WidthOfFirst
+from ...model.algorithm import After, Algorithm, Files
+from ...model.algorithm import Drawn as Columns
+from ...parameters import Fixed, Mutable, positive, whole
+from .drawn import DrawnMap, keys_of
 
 __all__ = ["RBFSampler", "RandomFourier"]
 
@@ -52,35 +54,28 @@ def _names(n: int) -> list[str]:
     return [f"cos_{j}" for j in range(n)] + [f"sin_{j}" for j in range(n)]
 
 
-class Fourier(WidthOfFirst, Drawn):
-    """Base class of the map and of FOGD: a block whose columns are frequencies."""
-
-    state_type = core.STATE
-    n_components: int
-
-    def _set_components(self, n_components: int) -> None:
-        whole(1)("n_components", n_components)
-        kernel = self.kernel_in_use
-        if kernel.header_fields(1)["kernel"] not in (Code.RBF, Code.LAPLACIAN):
-            raise ValueError(
-                f"random Fourier features need kernel=RBF or Laplacian, not kernel={kernel!r}"
-            )
-        self.n_components = n_components
-
-    @property
-    def n_columns(self) -> int:
-        return self.n_components
-
-    def columns_of(self, names: Collection[Any], header: dict[str, Any]) -> Any:
-        """The frequencies of several features, one row each."""
-        waves = frequencies_of(names, self.entropy, self.n_components, header)
-        scales = self.kernel_in_use.scales
-        if scales is None:
-            return waves
-        return np.array([[scales.get(name, 1.0)] for name in names]) * waves
+def _waves(model: Any, names: Collection[Any], header: dict[str, Any]) -> Any:
+    """The frequencies of several features, one row each, times the scales of the features."""
+    waves = frequencies_of(names, model.entropy, model.n_components, header)
+    scales = model.kernel_in_use.scales
+    if scales is None:
+        return waves
+    return np.array([[scales.get(name, 1.0)] for name in names]) * waves
 
 
-class RandomFourier(Fourier, DrawnMap):
+WAVES = Columns(lambda model: model.n_components, _waves, approximates=True)
+
+
+def check_waves(parameters: Mapping[str, Any]) -> None:
+    """Raise for a kernel without waves."""
+    kernel = parameters["kernel"]
+    if kernel and kernel.header_fields(1)["kernel"] not in (Code.RBF, Code.LAPLACIAN):
+        raise ValueError(
+            f"random Fourier features need kernel=RBF or Laplacian, not kernel={kernel!r}"
+        )
+
+
+class RandomFourier(DrawnMap):
     """Random Fourier features: a linear model behind them becomes a kernel machine.
 
     Every new feature is a wave over the whole example, so interactions of features count too: inner products of
@@ -135,7 +130,17 @@ class RandomFourier(Fourier, DrawnMap):
 
     """
 
-    scoring_pass = staticmethod(core.transform)
+    algorithm = Algorithm(
+        None,
+        core.STATE,
+        score=core.transform,
+        columns=WAVES,
+        together=check_waves,
+        files=Files(scored_rows=True),
+    )
+
+    n_components = Fixed(whole(1))
+    scale = Fixed(positive)
 
     def __init__(
         self,
@@ -144,14 +149,11 @@ class RandomFourier(Fourier, DrawnMap):
         seed: int | None = None,
         scale: float = 7.0,
     ):
-        super().__init__(kernel, seed)
-        self._set_components(n_components)
-        positive("scale", scale)
-        self.scale = scale
+        super().__init__(locals())
 
     @property
     def n_outputs(self) -> int:
-        return 2 * self.n_components
+        return 2 * int(self.n_components)
 
     def _feature_names(self) -> list[str]:
         return _names(self.n_components)
@@ -159,6 +161,16 @@ class RandomFourier(Fourier, DrawnMap):
 
 def _width_of_rbf(name: str, value: Any) -> None:
     RBF(value)
+
+
+def _widen(model: Any, name: str) -> None:
+    """Scale the frequencies of the same waves."""
+    model.kernel = RBF(model.gamma)
+    if model.block is None:
+        return
+    head = blocks.views(model.block).head
+    head.gamma = model.kernel_in_use.header_fields(len(model.features))["gamma"]
+    model.draw(model.block, list(model.features), model.features.places.values())
 
 
 class RBFSampler(RandomFourier):
@@ -210,6 +222,8 @@ class RBFSampler(RandomFourier):
 
     """
 
+    algorithm = dataclasses.replace(RandomFourier.algorithm, after=After(change=_widen))
+
     gamma = Mutable(_width_of_rbf)
 
     def __init__(
@@ -221,16 +235,6 @@ class RBFSampler(RandomFourier):
     ):
         super().__init__(n_components, RBF(gamma), seed, scale)
         self.gamma = gamma
-
-    def _change(self, name: str, value: Any) -> None:
-        """Change the width: scale the frequencies of the same waves."""
-        super()._change(name, value)
-        self.kernel = RBF(value)
-        if self.block is not None:
-            head = blocks.views(self.block).head
-            head.gamma = self.kernel.header_fields(len(self.features))["gamma"]
-            self.forget_prepared()  # prepared calls, made for the old width
-            self.draw(self.block, list(self.features), self.features.places.values())
 
     def transform_one(self, x: dict[Any, Any], y: Any = None) -> dict[Any, Any]:
         return super().transform_one(x)

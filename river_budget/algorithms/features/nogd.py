@@ -2,46 +2,50 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
+from ...core.expansion.mean_iterate import decide_mean
+from ...core.expansion.scoring import decide
 from ...core.passes.features import nystroem as core
 from ...kernels import RBF, Kernel
+from ...model.algorithm import After
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.expansion import AveragingExpansion
-from ...parameters import Mutable, not_negative, optional, positive
-from .nystroem import NystroemBasis
+from ...model.expansions.expansion import Averaging
+from ...parameters import Fixed, Mutable, not_negative, optional, positive, whole
+from .nystroem import BASIS, check_basis, keep_budget, learn_basis, resize_basis
 
 __all__ = ["NOGDClassifier", "NOGDRegressor"]
 
 
-class _NOGD(AveragingExpansion, NystroemBasis):
-    learning_pass = staticmethod(core.learn)
-    counters = ("averaged",)
-
-    learning_rate = Mutable(positive)
-    eta_linear = Mutable(optional(positive))
-
-    def fit_united_budget(self) -> None:
-        self.fit_budget()
-
-    def after_uniting(self, parts: list[Any]) -> None:
-        """Freeze the support of a sum if that of any part was frozen, and compute its basis."""
-        super().after_uniting(parts)
-        gathering = all(part.model.state_record().stage == core.GATHERING for part in parts)
-        if self.n_support_vectors and not gathering:
-            self._learn_basis()
-
-    @property
-    def _largest_rank(self) -> int:
-        return max(1, round(0.2 * self.budget)) if self.rank is None else self.rank
-
-    def prepare(self) -> None:
-        self._learn_basis()
-        if self.eta_linear is not None:
-            self.state_record().stage = core.FRESH
+def _begin_linear(model: Any) -> None:
+    """The support is full: from now on a linear model learns, over its basis."""
+    learn_basis(model)
+    if model.eta_linear is not None:
+        model.state_record().stage = core.FRESH
 
 
-class NOGDClassifier(_NOGD, BudgetClassifier):
+def _freeze_sum(model: Any, parts: list[Any]) -> None:
+    """Freeze the support of a sum if that of any part was frozen, and compute its basis."""
+    gathering = all(part.model.state_record().stage == core.GATHERING for part in parts)
+    if model.n_support_vectors and not gathering:
+        learn_basis(model)
+
+
+NOGD = dataclasses.replace(
+    BASIS,
+    learn=core.learn,
+    score=decide,
+    mean=decide_mean,
+    counters=("averaged",),
+    kernel=RBF("1.5/d"),
+    prepare=_begin_linear,
+    after=After(change=resize_basis, budget=keep_budget, union=_freeze_sum),
+    files=dataclasses.replace(BASIS.files, check=check_basis, scored_rows=False),
+)
+
+
+class NOGDClassifier(Averaging, BudgetClassifier):
     """Gradient descent on the hinge loss over Nyström features.
 
     The first `budget` examples with a loss become support vectors, as in `KernelOGDClassifier`. Then the
@@ -100,7 +104,12 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
 
     """
 
-    usual_kernel = RBF("1.5/d")
+    algorithm = NOGD
+
+    budget = Mutable(whole(1))
+    rank = Fixed(optional(whole(1)))
+    learning_rate = Mutable(positive)
+    eta_linear = Mutable(optional(positive))
 
     def __init__(
         self,
@@ -112,14 +121,10 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
         eta_linear: float | None = None,
         average: bool | float = False,
     ):
-        super().__init__(kernel, classes)
-        self._set_average(average)
-        self._set_parameters(budget, rank)
-        self.learning_rate = learning_rate
-        self.eta_linear = eta_linear
+        super().__init__(locals())
 
 
-class NOGDRegressor(_NOGD, BudgetRegressor):
+class NOGDRegressor(Averaging, BudgetRegressor):
     """Gradient descent on the squared error over Nyström features.
 
     Errors up to `epsilon` have no loss. Targets should be of order one: put a `TargetStandardScaler` around
@@ -182,7 +187,12 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
 
     """
 
-    usual_kernel = RBF("0.4/d")
+    algorithm = dataclasses.replace(NOGD, kernel=RBF("0.4/d"))
+
+    budget = Mutable(whole(1))
+    rank = Fixed(optional(whole(1)))
+    learning_rate = Mutable(positive)
+    eta_linear = Mutable(optional(positive))
     epsilon = Mutable(not_negative)
     max_error = Mutable(optional(positive))
 
@@ -197,10 +207,4 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
         max_error: float | None = 1.0,
         average: bool | float = False,
     ):
-        super().__init__(kernel, None)
-        self._set_average(average)
-        self._set_parameters(budget, rank)
-        self.learning_rate = learning_rate
-        self.eta_linear = eta_linear
-        self.epsilon = epsilon
-        self.max_error = max_error
+        super().__init__(locals())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,14 +11,13 @@ import numpy as np
 from ...core.block import blocks
 from ...core.passes.features import nystroem as core
 from ...kernels import Kernel
-from ...model.calls.calls import Rows
-from ...model.estimators.estimators import Transformer
+from ...model.algorithm import After, Algorithm, Files, Vectors
+from ...model.estimators.estimators import Transformer, numbered
 from ...model.expansions.expansion import BudgetModel
 from ...model.inputs.batches import Batch
 from ...model.inputs.lists import set_vectors, vectors_of
 from ...model.lock import marked
-from ...parameters import COUNT, FINITE, Mutable, optional, positive, whole
-from .first_width import WidthOfFirst
+from ...parameters import COUNT, FINITE, Fixed, Mutable, optional, positive, whole
 
 __all__ = ["Nystroem"]
 
@@ -37,108 +38,120 @@ def _spectrum(gram: Any, rank: int) -> tuple[Any, Any]:
     return values[kept], vectors[:, kept]
 
 
-class NystroemBasis(WidthOfFirst, BudgetModel):
-    """Base class of the map and of NOGD: a support, and once it is full an orthonormal basis of its span."""
-
-    state_type = core.STATE
-
-    budget = Mutable(whole(1))
-
-    def _set_parameters(self, budget: int, rank: int | None) -> None:
-        optional(whole(1))("rank", rank)
-        self.rank = rank
-        self.budget = budget
-        self._check_together()
-
-    def _check_together(self, **parameters: Any) -> None:
-        budget = (self.__dict__ | parameters)["budget"]
-        if self.rank is not None and self.rank > budget:
-            raise ValueError(f"rank={self.rank} must be at most budget={budget}")
-
-    @property
-    def _largest_rank(self) -> int:
-        return self.budget if self.rank is None else self.rank
-
-    def capacity_for(self, count: int) -> int:
-        """The whole budget at once, as the code that fills it does not check for room."""
-        return blocks.columns_for(self.budget + 1)
-
-    @property
-    def _basis_rows(self) -> int:
-        return self._largest_rank + 1
-
-    def mean_rows(self) -> Any:
-        """The coefficients of a mean of iterates, behind the basis."""
-        return np.zeros((0, 0))
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        fields = super().header_fields(n_features)
-        return fields | {"per_vector": self._basis_rows + self.per_vector_rows}
-
-    def resize_block(self, **sizes: int) -> None:
-        means = self.mean_rows().copy()
-        outputs = sizes.get("outputs", len(means)) if len(means) else 0
-        super().resize_block(**sizes | {"per_vector": self._basis_rows + outputs})
-        if len(means):
-            moved = blocks.views(self.block).per_vector[self._basis_rows :]
-            moved[:] = 0.0
-            columns = min(means.shape[1], moved.shape[1])
-            moved[: len(means), :columns] = means[:, :columns]
-
-    def _change(self, name: str, value: Any) -> None:
-        super()._change(name, value)
-        if name == "budget" and self.block is not None:
-            if self.state_record().kept > self._largest_rank:  # not in sums of few vectors
-                self._learn_basis()
-            self.resize_block()
-
-    ranges = {"kept": COUNT, "stage": (core.GATHERING, core.FRESH), "per_vector": FINITE}
-
-    def check_restored_state(self, count: int) -> None:
-        state = self.state_record()
-        most = min(count, self._largest_rank)
-        last = core.LINEAR if getattr(self, "eta_linear", None) is None else core.FRESH
-        if state.stage > last or state.kept > most:
-            raise ValueError("its basis has another size")
-
-    def _learn_basis(self) -> None:
-        """Compute the basis: the orthonormal functions of the support with the largest eigenvalues, at most `rank`."""
-        self.resize_block()
-        gram = self.gram()
-        n = len(gram)
-        values, vectors = _spectrum(gram, self._largest_rank)
-        basis = blocks.views(self.block).per_vector[: self._basis_rows]
-        basis[:] = 0.0
-        basis[: len(values), :n] = (vectors / np.sqrt(values)).T
-        basis[len(values), : len(values)] = values
-        state = self.state_record()
-        state.kept, state.stage = len(values), core.PREPARED
-
-    def fit_budget(self) -> None:
-        """Keep the vectors with the largest weights, and project the function on their span."""
-        model, gram = blocks.views(self.block), self.gram()
-        n, budget = len(gram), self.budget
-        weight = np.sum(model.coefficients[:, :n] ** 2, axis=0) * np.diag(gram)
-        kept = np.sort(np.argsort(-weight, kind="stable")[:budget])
-        values, vectors = _spectrum(gram[np.ix_(kept, kept)], budget)
-        tables = model.coefficients, self.mean_rows()
-        projected = []
-        for table in tables:
-            inside = (table[:, :n] @ gram[:, kept]) @ vectors if len(table) else table[:, :0]
-            projected.append((inside / values) @ vectors.T if len(table) else inside)
-        set_vectors(self.block, vectors_of(self.block).copies_of(kept))
-        for row in (model.norms, model.arrivals):
-            row[:budget] = row[kept]
-        for table, coefficients in zip(tables, projected, strict=True):
-            table[:] = 0.0
-            if len(table):
-                table[:, :budget] = coefficients
-        model.head.count = budget
-        if self.state_record().stage != core.GATHERING:
-            self._learn_basis()
+def _largest_rank(model: Any) -> int:
+    """How many directions the basis has; in a linear model by default a fifth of the budget."""
+    if model.rank is not None:
+        return int(model.rank)
+    share = 1.0 if model.algorithm.learn is core.gather else 0.2
+    return int(max(1, round(share * model.budget)))
 
 
-class Nystroem(NystroemBasis, Transformer):
+def _basis_rows(model: Any) -> int:
+    return _largest_rank(model) + 1
+
+
+def _resize(model: Any) -> None:
+    """Make room for the basis; the coefficients of a mean of iterates stay behind it."""
+    means = model.mean_rows().copy()
+    model.resize_block(per_vector=_basis_rows(model) + len(means))
+    if len(means):
+        moved = blocks.views(model.block).per_vector[_basis_rows(model) :]
+        columns = min(means.shape[1], moved.shape[1])
+        moved[:] = 0.0
+        moved[:, :columns] = means[:, :columns]
+
+
+def check_rank(parameters: Mapping[str, Any]) -> None:
+    rank, budget = parameters["rank"], parameters["budget"]
+    if rank is not None and rank > budget:
+        raise ValueError(f"rank={rank} must be at most budget={budget}")
+
+
+def check_basis(model: Any, count: int) -> None:
+    state = model.state_record()
+    most = min(count, _largest_rank(model))
+    last = core.LINEAR if getattr(model, "eta_linear", None) is None else core.FRESH
+    if state.stage > last or state.kept > most:
+        raise ValueError("its basis has another size")
+
+
+def resize_basis(model: Any, name: str) -> None:
+    """Another budget may mean another rank."""
+    if name == "budget" and model.block is not None:
+        if model.state_record().kept > _largest_rank(model):  # not in sums of few vectors
+            learn_basis(model)
+        _resize(model)
+
+
+def learn_basis(model: Any) -> None:
+    """Compute the basis: the orthonormal functions of the support with the largest eigenvalues, at most `rank`."""
+    _resize(model)
+    gram = model.gram()
+    n = len(gram)
+    values, vectors = _spectrum(gram, _largest_rank(model))
+    basis = blocks.views(model.block).per_vector[: _basis_rows(model)]
+    basis[:] = 0.0
+    basis[: len(values), :n] = (vectors / np.sqrt(values)).T
+    basis[len(values), : len(values)] = values
+    state = model.state_record()
+    state.kept, state.stage = len(values), core.PREPARED
+
+
+def keep_budget(model: Any, united: bool) -> None:
+    """Keep the vectors with the largest weights, and project the function on their span."""
+    block, gram = blocks.views(model.block), model.gram()
+    n, budget = len(gram), model.budget
+    weight = np.sum(block.coefficients[:, :n] ** 2, axis=0) * np.diag(gram)
+    kept = np.sort(np.argsort(-weight, kind="stable")[:budget])
+    values, vectors = _spectrum(gram[np.ix_(kept, kept)], budget)
+    tables = block.coefficients, model.mean_rows()
+    projected = []
+    for table in tables:
+        inside = (table[:, :n] @ gram[:, kept]) @ vectors if len(table) else table[:, :0]
+        projected.append((inside / values) @ vectors.T if len(table) else inside)
+    set_vectors(model.block, vectors_of(model.block).copies_of(kept))
+    for row in (block.norms, block.arrivals):
+        row[:budget] = row[kept]
+    for table, coefficients in zip(tables, projected, strict=True):
+        table[:] = 0.0
+        if len(table):
+            table[:, :budget] = coefficients
+    block.head.count = budget
+    if model.state_record().stage != core.GATHERING:
+        learn_basis(model)
+
+
+def _keep_landmarks(model: Any, united: bool) -> None:
+    keep_budget(model, united)
+    if model.rank is None and not model._ready:
+        model.state_record().kept = 0
+        model._add_directions()
+    model.forget_prepared()
+
+
+def _check_map(model: Any, count: int) -> None:
+    check_basis(model, count)
+    model._ready = bool(model.state_record().stage != core.GATHERING)
+
+
+# A support, and once it is full an orthonormal basis of its span: the map; NOGD has a linear model behind it
+BASIS = Algorithm(
+    core.gather,
+    core.STATE,
+    score=core.transform,
+    header={"per_vector": _basis_rows},
+    columns=Vectors(room=math.inf, approximates=True),  # what fills it does not check for room
+    together=check_rank,
+    after=After(change=resize_basis, budget=_keep_landmarks),
+    files=Files(
+        ranges={"kept": COUNT, "stage": (core.GATHERING, core.FRESH), "per_vector": FINITE},
+        check=_check_map,
+        scored_rows=True,
+    ),
+)
+
+
+class Nystroem(BudgetModel, Transformer):
     """Nyström features: a linear model behind them becomes a kernel machine that adapts to the data.
 
     The first `budget` different examples become landmarks; the features of an example follow from its kernel
@@ -193,10 +206,11 @@ class Nystroem(NystroemBasis, Transformer):
 
     """
 
-    learning_pass = staticmethod(core.gather)
-    scoring_pass = staticmethod(core.transform)
-    scores_with_per_vector = True
-    _prefix = "nystroem"
+    algorithm = BASIS
+
+    budget = Mutable(whole(1))
+    rank = Fixed(optional(whole(1)))
+    scale = Fixed(positive)
 
     def __init__(
         self,
@@ -205,18 +219,15 @@ class Nystroem(NystroemBasis, Transformer):
         kernel: Kernel | None = None,
         scale: float = 7.0,
     ):
-        super().__init__(kernel, None)
-        positive("scale", scale)
-        self.scale = scale
-        self._set_parameters(budget, rank)
+        super().__init__(locals())
         self._ready = False
+
+    def _feature_names(self) -> list[str]:
+        return numbered("nystroem", self.n_outputs)
 
     @property
     def n_outputs(self) -> int:
         return 0 if self.block is None else int(self.state_record().kept)
-
-    def named(self, scores: Rows) -> None:
-        """Landmarks have no coefficients."""
 
     @marked
     def learn_one(self, x: dict[Any, Any]) -> None:
@@ -251,7 +262,7 @@ class Nystroem(NystroemBasis, Transformer):
         if self.rank is None:
             self._add_directions()
         elif complete:
-            self._learn_basis()
+            learn_basis(self)
         if complete:
             self.state_record().stage = core.PREPARED
             self._ready = True
@@ -275,14 +286,3 @@ class Nystroem(NystroemBasis, Transformer):
                 basis[i, :i], basis[i, i] = -(inside @ above), 1.0
                 basis[i] /= np.sqrt(residual)
         state.kept = n
-
-    def fit_budget(self) -> None:
-        super().fit_budget()
-        if self.rank is None and not self._ready:
-            self.state_record().kept = 0
-            self._add_directions()
-        self.forget_prepared()
-
-    def check_restored_state(self, count: int) -> None:
-        super().check_restored_state(count)
-        self._ready = bool(self.state_record().stage != core.GATHERING)

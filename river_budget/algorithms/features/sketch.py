@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ from ...core.block.random_numbers import uniforms
 from ...core.compiling.needs import Need
 from ...core.passes.features import sketch as core
 from ...kernels import Kernel, Polynomial
-from ...parameters import positive, whole
+from ...model.algorithm import Algorithm, Drawn, Files
+from ...model.estimators.estimators import numbered
+from ...parameters import Fixed, positive, whole
 from .drawn import DrawnMap, keys_of
 
 __all__ = ["PolynomialCountSketch"]
@@ -23,6 +25,32 @@ def _columns(uniform: Any, n_components: int) -> Any:
     columns = np.where(uniform < 0.5, -1.0, 1.0)
     columns[..., ::2] = np.floor(uniform[..., ::2] * n_components)
     return columns
+
+
+def _count(model: Any) -> int:
+    """Two numbers for each factor of a product."""
+    return 2 * int(model.kernel_in_use.header_fields(1)["degree"])
+
+
+def _numbers(model: Any, names: Collection[Any], header: dict[str, Any]) -> Any:
+    """A place and a sign for each factor of a product, of several features, one row each."""
+    uniform: Any = uniforms(keys_of(names, model.entropy), _count(model))  # type: ignore[no-untyped-call]
+    return _columns(uniform, model.n_components)
+
+
+def _check_kernel(parameters: Mapping[str, Any]) -> None:
+    kernel = parameters["kernel"]
+    if kernel and (not isinstance(kernel, Polynomial) or kernel.coef0 < 0.0):
+        raise ValueError(
+            f"a sketch needs kernel=Polynomial with a coef0 of at least 0, not kernel={kernel!r}"
+        )
+
+
+def _check_numbers(model: Any, count: int) -> None:
+    names, places = list(model.features), list(model.features.places.values())
+    rows = blocks.views(model.block).vectors[places, :count]
+    if names and not np.array_equal(rows, _numbers(model, names, {})):
+        raise ValueError("its places and signs are not those of its features")
 
 
 class PolynomialCountSketch(DrawnMap):
@@ -76,11 +104,20 @@ class PolynomialCountSketch(DrawnMap):
 
     """
 
-    state_type = core.STATE
     needs = Need.EXAMPLES
-    scoring_pass = staticmethod(core.transform)
-    usual_kernel = Polynomial(2, "1/d", 1.0)
-    _prefix = "sketch"
+    algorithm = Algorithm(
+        None,
+        core.STATE,
+        score=core.transform,
+        header={"desk": lambda model: 2 * model.n_components},
+        kernel=Polynomial(2, "1/d", 1.0),
+        columns=Drawn(_count, _numbers),
+        together=_check_kernel,
+        files=Files(check=_check_numbers, scored_rows=True),
+    )
+
+    n_components = Fixed(whole(1))
+    scale = Fixed(positive)
 
     def __init__(
         self,
@@ -89,38 +126,14 @@ class PolynomialCountSketch(DrawnMap):
         seed: int | None = None,
         scale: float = 5.0,
     ):
-        super().__init__(kernel, seed)
-        whole(1)("n_components", n_components)
-        used = self.kernel_in_use
-        if not isinstance(used, Polynomial) or used.coef0 < 0.0:
-            raise ValueError(
-                f"a sketch needs kernel=Polynomial with a coef0 of at least 0, not kernel={kernel!r}"
-            )
-        positive("scale", scale)
-        self.n_components = n_components
-        self.scale = scale
+        super().__init__(locals())
 
     @property
     def n_outputs(self) -> int:
-        return self.n_components
+        return int(self.n_components)
 
-    @property
-    def n_columns(self) -> int:
-        return 2 * int(self.kernel_in_use.header_fields(1)["degree"])
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        return super().header_fields(n_features) | {"desk": 2 * self.n_components}
-
-    def columns_of(self, names: Collection[Any], header: dict[str, Any]) -> Any:
-        """A place and a sign for each factor of a product, of several features, one row each."""
-        uniform: Any = uniforms(keys_of(names, self.entropy), self.n_columns)  # type: ignore[no-untyped-call]
-        return _columns(uniform, self.n_components)
-
-    def check_restored_state(self, count: int) -> None:
-        names, places = list(self.features), list(self.features.places.values())
-        rows = blocks.views(self.block).vectors[places, :count]
-        if names and not np.array_equal(rows, self.columns_of(names, {})):
-            raise ValueError("its places and signs are not those of its features")
+    def _feature_names(self) -> list[str]:
+        return numbered("sketch", self.n_components)
 
 
 def constant_columns(model: PolynomialCountSketch, random: int) -> Any:

@@ -2,64 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ...core.block.codes import Maintenance
 from ...core.passes.gradient import bogd as core
 from ...kernels import Kernel
+from ...model.algorithm import Algorithm
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...parameters import Mutable, not_negative, one_of, optional, positive, whole
-from .norma import Decaying
+from ...parameters import Fixed, Mutable, not_negative, one_of, optional, positive, whole
+from .norma import check_decay
 
 __all__ = ["BOGDClassifier", "BOGDRegressor"]
 
 
-class _BOGD(Decaying):
-    learning_pass = staticmethod(core.learn)
-    shrinking_pass = staticmethod(core.shrink_to_budget)
-    state_type = core.STATE
-    _usual_removal: str
-
-    budget = Mutable(whole(1))
-    max_coefficient = Mutable(optional(positive))
-
-    def _set_parameters(
-        self,
-        budget: int,
-        learning_rate: float,
-        l2: float,
-        removal: str | None,
-        sampling: str,
-        max_coefficient: float | None,
-    ) -> None:
-        optional(one_of("random", "oldest", "auto"))("removal", removal)
-        one_of("uniform", "nonuniform")("sampling", sampling)
-        self.removal = removal
-        self.sampling = sampling
-        if sampling == "nonuniform" and self.removal_in_use != "random":
-            raise ValueError('sampling="nonuniform" needs removal="random"')
-        self.budget = budget
-        self.learning_rate = learning_rate
-        self.l2 = l2
-        self.max_coefficient = max_coefficient
-        self._check_together()
-
-    @property
-    def removal_in_use(self) -> str:
-        if self.removal == "auto":
-            return "random" if self.sampling == "nonuniform" else "oldest"
-        return self.removal or self._usual_removal
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        oldest = self.removal_in_use == "oldest"
-        code = Maintenance.REMOVE_OLDEST if oldest else Maintenance.REMOVE_RANDOM
-        return super().header_fields(n_features) | {"maintenance": code}
-
-    def initial_state(self) -> dict[str, Any]:
-        return {"nonuniform": int(self.sampling == "nonuniform")}
+def _removal(parameters: Mapping[str, Any]) -> str:
+    """The rule that is used: "random" or "oldest"."""
+    removal, nonuniform = parameters["removal"], parameters["sampling"] == "nonuniform"
+    if removal == "auto":
+        return "random" if nonuniform else "oldest"
+    return removal or ("oldest" if "epsilon" in parameters else "random")
 
 
-class BOGDClassifier(_BOGD, BudgetClassifier):
+def _check(parameters: Mapping[str, Any]) -> None:
+    if parameters["sampling"] == "nonuniform" and _removal(parameters) != "random":
+        raise ValueError('sampling="nonuniform" needs removal="random"')
+    check_decay(parameters)
+
+
+def _maintenance(model: Any) -> int:
+    oldest = _removal(vars(model)) == "oldest"
+    return Maintenance.REMOVE_OLDEST if oldest else Maintenance.REMOVE_RANDOM
+
+
+BOGD = Algorithm(
+    core.learn,
+    core.STATE,
+    shrink=core.shrink_to_budget,
+    header={"maintenance": _maintenance},
+    start={"nonuniform": lambda model: int(model.sampling == "nonuniform")},
+    together=_check,
+)
+
+
+class BOGDClassifier(BudgetClassifier):
     """Bounded online gradient descent: removes the oldest vector, or a random one and enlarges the others.
 
     Kept for comparison: removing whole vectors loses much, so it is well behind `BSGDClassifier`. With
@@ -122,7 +108,14 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
 
     """
 
-    _usual_removal = "random"
+    algorithm = BOGD
+
+    budget = Mutable(whole(1))
+    learning_rate = Mutable(positive)
+    l2 = Mutable(not_negative)
+    removal = Fixed(optional(one_of("random", "oldest", "auto")))
+    sampling = Fixed(one_of("uniform", "nonuniform"))
+    max_coefficient = Mutable(optional(positive))
 
     def __init__(
         self,
@@ -136,11 +129,10 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
         classes: tuple[Any, ...] | None = None,
         seed: int | None = None,
     ):
-        super().__init__(kernel, classes, seed)
-        self._set_parameters(budget, learning_rate, l2, removal, sampling, max_coefficient)
+        super().__init__(locals())
 
 
-class BOGDRegressor(_BOGD, BudgetRegressor):
+class BOGDRegressor(BudgetRegressor):
     """Gradient descent on the squared error with a budget: removes the oldest vector.
 
     Kept for comparison: removing whole vectors makes regression much worse. `BSGDRegressor` merges them.
@@ -202,8 +194,14 @@ class BOGDRegressor(_BOGD, BudgetRegressor):
 
     """
 
-    _usual_removal = "oldest"
+    algorithm = BOGD
 
+    budget = Mutable(whole(1))
+    learning_rate = Mutable(positive)
+    l2 = Mutable(not_negative)
+    removal = Fixed(optional(one_of("random", "oldest", "auto")))
+    sampling = Fixed(one_of("uniform", "nonuniform"))
+    max_coefficient = Mutable(optional(positive))
     epsilon = Mutable(not_negative)
 
     def __init__(
@@ -218,6 +216,4 @@ class BOGDRegressor(_BOGD, BudgetRegressor):
         epsilon: float = 0.1,
         seed: int | None = None,
     ):
-        super().__init__(kernel, seed)
-        self._set_parameters(budget, learning_rate, l2, removal, sampling, max_coefficient)
-        self.epsilon = epsilon
+        super().__init__(locals())

@@ -2,65 +2,91 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
 from ...core.block.codes import Strategy
+from ...core.expansion.mean_iterate import decide_mean
 from ...core.passes.gradient import bsgd as core
 from ...kernels import Kernel
 from ...maintenance import Maintenance
+from ...model.algorithm import After, Algorithm, Files, by_pass
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.expansion import AveragingExpansion, Maintained, holding
-from ...parameters import WHOLE, Mutable, boolean, not_negative, optional, positive
+from ...model.expansions.expansion import Averaging, BudgetModel
+from ...parameters import (
+    FINITE,
+    WHOLE,
+    Fixed,
+    Mutable,
+    boolean,
+    not_negative,
+    optional,
+    positive,
+    whole,
+)
 
 __all__ = ["BSGDClassifier", "BSGDRegressor"]
 
 
-class _BSGD(AveragingExpansion, Maintained):
-    learning_pass = staticmethod(core.learn)
-    other_passes: ClassVar = {
-        Strategy.REMOVE: holding(core.learn_removing),
-        Strategy.MANY: holding(core.learn_merging_many),
-        Strategy.FACTOR: holding(core.learn_projecting),
-    }
-    shrinking_pass = staticmethod(core.shrink_to_budget)
-    state_type = core.STATE
+def _check_steps(parameters: Mapping[str, Any]) -> None:
+    learning_rate, l2 = parameters["learning_rate"], parameters["l2"]
+    if learning_rate is None and l2 == 0.0:
+        raise ValueError(
+            "l2 must be a positive number where learning_rate is None, not 0: the steps of Pegasos are "
+            "1 / (l2 t). With a learning_rate it may be 0, and nothing shrinks"
+        )
+    if learning_rate is not None and learning_rate * l2 > 1.0:
+        raise ValueError(
+            f"learning_rate * l2 must be at most 1, not {learning_rate} * {l2}: at every example "
+            "the model shrinks by the factor 1 - learning_rate * l2"
+        )
 
+
+def _halve_norm(model: Any) -> None:
+    model.state_record().norm2 *= 0.5  # |-a/2|^2 + |a/2|^2
+
+
+def _keep_budget(model: Any, united: bool) -> None:
+    if united:
+        model.state_record().bounded = 1  # norm2 is computed again at the end
+    by_pass(model, united)
+
+
+def _sum_records(model: Any, parts: list[Any]) -> None:
+    state = model.state_record()
+    state.norm2 = model.squared_length()
+    for name in ("surplus", "errors"):  # sums over rounds: keep the largest mean
+        records = [part.model.state_record() for part in parts]
+        means = [record[name] / record.rounds for record in records if record.rounds > 0.0]
+        state[name] = state.rounds * max(means, default=0.0)
+    state.bounded = state.unchecked = state.wait = 0
+
+
+class _BSGD(Averaging, BudgetModel):
+    """The parameters of both classes."""
+
+    algorithm = Algorithm(
+        {
+            Strategy.PAIRS: core.learn,
+            Strategy.REMOVE: core.learn_removing,
+            Strategy.MANY: core.learn_merging_many,
+            Strategy.FACTOR: core.learn_projecting,
+        },
+        core.STATE,
+        mean=decide_mean,
+        shrink=core.shrink_to_budget,
+        counters=("rounds", "averaged"),
+        together=_check_steps,
+        after=After(promotion=_halve_norm, budget=_keep_budget, union=_sum_records),
+        files=Files(  # any value of the whole numbers only changes when norm2 is checked next
+            {**dict.fromkeys(("unchecked", "bounded", "wait"), WHOLE), "per_vector": FINITE}
+        ),
+    )
+
+    budget = Mutable(optional(whole(1)))
     l2 = Mutable(not_negative)
+    project_to_ball = Fixed(boolean)
     learning_rate = Mutable(optional(positive))
-
-    counters = ("rounds", "averaged")
-    # any value only changes when norm2 is checked next
-    ranges = dict.fromkeys(("unchecked", "bounded", "wait"), WHOLE)
-
-    def _set_parameters(
-        self,
-        budget: int | None,
-        maintenance: Maintenance | None,
-        l2: float,
-        project_to_ball: bool,
-        learning_rate: float | None,
-        average: bool | float,
-    ) -> None:
-        self._set_average(average)
-        boolean("project_to_ball", project_to_ball)
-        self.project_to_ball = project_to_ball
-        self.l2 = l2
-        self.learning_rate = learning_rate
-        self._maintain(budget, maintenance)
-
-    def _check_together(self, **parameters: Any) -> None:
-        super()._check_together(**parameters)
-        both = self.__dict__ | parameters
-        if both["learning_rate"] is None and both["l2"] == 0.0:
-            raise ValueError(
-                "l2 must be a positive number where learning_rate is None, not 0: the steps of Pegasos are "
-                "1 / (l2 t). With a learning_rate it may be 0, and nothing shrinks"
-            )
-        if both["learning_rate"] is not None and both["learning_rate"] * both["l2"] > 1.0:
-            raise ValueError(
-                f"learning_rate * l2 must be at most 1, not {both['learning_rate']} * {both['l2']}: at every example "
-                "the model shrinks by the factor 1 - learning_rate * l2"
-            )
 
     @property
     def gradient_error(self) -> float:
@@ -74,20 +100,6 @@ class _BSGD(AveragingExpansion, Maintained):
             return 0.0
         state = self.state_record()
         return float(state.errors / state.rounds) if state.rounds else 0.0
-
-    def fit_united_budget(self) -> None:
-        self.state_record().bounded = 1  # norm2 is computed again at the end
-        super().fit_united_budget()
-
-    def after_uniting(self, parts: list[Any]) -> None:
-        super().after_uniting(parts)
-        state = self.state_record()
-        state.norm2 = self.squared_length()
-        for name in ("surplus", "errors"):  # sums over rounds: keep the largest mean
-            records = [part.model.state_record() for part in parts]
-            means = [record[name] / record.rounds for record in records if record.rounds > 0.0]
-            state[name] = state.rounds * max(means, default=0.0)
-        state.bounded = state.unchecked = state.wait = 0
 
 
 class BSGDClassifier(_BSGD, BudgetClassifier):
@@ -177,12 +189,7 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         learning_rate: float | None = 0.6,
         average: bool | float = False,
     ):
-        super().__init__(kernel, classes, seed)
-        self._set_parameters(budget, maintenance, l2, project_to_ball, learning_rate, average)
-
-    def after_promotion(self) -> None:
-        super().after_promotion()
-        self.state_record().norm2 *= 0.5  # |-a/2|^2 + |a/2|^2
+        super().__init__(locals())
 
 
 class BSGDRegressor(_BSGD, BudgetRegressor):
@@ -255,6 +262,8 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
 
     """
 
+    epsilon = Mutable(not_negative)
+
     def __init__(
         self,
         budget: int | None = 100,
@@ -267,8 +276,4 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         learning_rate: float | None = 0.175,
         average: bool | float = False,
     ):
-        super().__init__(kernel, seed)
-        self._set_parameters(budget, maintenance, l2, project_to_ball, learning_rate, average)
-        self.epsilon = epsilon
-
-    epsilon = Mutable(not_negative)
+        super().__init__(locals())

@@ -2,68 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ...core.block.codes import Maintenance
 from ...core.budget import removal
 from ...core.passes.gradient import norma as core
 from ...kernels import Kernel
+from ...model.algorithm import After, Algorithm
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.expansion import BudgetModel
-from ...parameters import Mutable, not_negative, optional, positive, share, whole
+from ...parameters import Fixed, Mutable, not_negative, optional, positive, share, whole
 
 __all__ = ["NORMAClassifier", "NORMARegressor"]
 
 
-class Decaying(BudgetModel):
-    """A model that shrinks by the factor 1 - learning_rate * l2 at every example."""
-
-    learning_rate = Mutable(positive)
-    l2 = Mutable(not_negative)
-
-    def _check_together(self, **parameters: Any) -> None:
-        super()._check_together(**parameters)
-        both = self.__dict__ | parameters
-        if both["learning_rate"] * both["l2"] > 1.0:
-            raise ValueError(
-                f"learning_rate * l2 must be at most 1, not {both['learning_rate']!r} * {both['l2']!r}: a model "
-                "is multiplied by 1 - learning_rate * l2 at every example"
-            )
+def check_decay(parameters: Mapping[str, Any]) -> None:
+    """Raise for a model that would shrink by a negative factor."""
+    learning_rate, l2 = parameters["learning_rate"], parameters["l2"]
+    if learning_rate * l2 > 1.0:
+        raise ValueError(
+            f"learning_rate * l2 must be at most 1, not {learning_rate!r} * {l2!r}: a model "
+            "is multiplied by 1 - learning_rate * l2 at every example"
+        )
 
 
-class Levelled(Decaying):
-    """A model with a level (a margin, a tube, a threshold) that a share nu of the examples ends up beyond."""
-
-    state_type = core.STATE
-    nu = Mutable(share)
-
-    def after_uniting(self, parts: list[Any]) -> None:
-        """The level of a sum is the weighted sum of the levels, as the level has the scale of the function."""
-        super().after_uniting(parts)
-        levels = [part.weight * part.model.state_record().level for part in parts]
-        self.state_record().level = sum(levels)
+def sum_levels(model: Any, parts: list[Any]) -> None:
+    """The level of a sum is the weighted sum of the levels, as the level has the scale of the function."""
+    levels = [part.weight * part.model.state_record().level for part in parts]
+    model.state_record().level = sum(levels)
 
 
-class _NORMA(Levelled):
-    learning_pass = staticmethod(core.learn)
-    shrinking_pass = staticmethod(removal.shrink_to_budget)
-
-    budget = Mutable(optional(whole(1)))
-
-    def _set_parameters(
-        self, budget: int | None, learning_rate: float, l2: float, nu: float
-    ) -> None:
-        self.budget = budget
-        self.learning_rate = learning_rate
-        self.l2 = l2
-        self.nu = nu
-        self._check_together()
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        return super().header_fields(n_features) | {"maintenance": Maintenance.REMOVE_OLDEST}
+# The level is a margin or a tube, which a share nu of the examples ends up beyond
+NORMA = Algorithm(
+    core.learn,
+    core.STATE,
+    shrink=removal.shrink_to_budget,
+    header={"maintenance": Maintenance.REMOVE_OLDEST},
+    start={"level": lambda model: getattr(model, "epsilon", 0.0)},
+    binary=True,
+    together=check_decay,
+    after=After(union=sum_levels),
+)
 
 
-class NORMAClassifier(_NORMA, BudgetClassifier):
+class NORMAClassifier(BudgetClassifier):
     """Gradient descent with decay and a margin that adapts until a share `nu` of the examples lies inside.
 
     Kept for comparison: without a width made for the stream it is well behind `BSGDClassifier`.
@@ -114,7 +96,12 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
 
     """
 
-    _binary = True
+    algorithm = NORMA
+
+    budget = Mutable(optional(whole(1)))
+    learning_rate = Mutable(positive)
+    l2 = Mutable(not_negative)
+    nu = Mutable(share)
 
     def __init__(
         self,
@@ -125,11 +112,10 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
         nu: float = 0.4,
         classes: tuple[Any, ...] | None = None,
     ):
-        super().__init__(kernel, classes)
-        self._set_parameters(budget, learning_rate, l2, nu)
+        super().__init__(locals())
 
 
-class NORMARegressor(_NORMA, BudgetRegressor):
+class NORMARegressor(BudgetRegressor):
     """Gradient descent with decay and a tube that adapts until a share `nu` of the examples lies outside.
 
     All steps have the same size, whatever the error, so single outliers do little harm. Old examples decay,
@@ -182,6 +168,14 @@ class NORMARegressor(_NORMA, BudgetRegressor):
 
     """
 
+    algorithm = NORMA
+
+    budget = Mutable(optional(whole(1)))
+    learning_rate = Mutable(positive)
+    l2 = Mutable(not_negative)
+    nu = Mutable(share)
+    epsilon = Fixed(not_negative)
+
     def __init__(
         self,
         budget: int | None = 100,
@@ -191,10 +185,4 @@ class NORMARegressor(_NORMA, BudgetRegressor):
         nu: float = 0.4,
         epsilon: float = 0.1,
     ):
-        super().__init__(kernel, None)
-        not_negative("epsilon", epsilon)
-        self._set_parameters(budget, learning_rate, l2, nu)
-        self.epsilon = epsilon
-
-    def initial_state(self) -> dict[str, Any]:
-        return {"level": self.epsilon}
+        super().__init__(locals())

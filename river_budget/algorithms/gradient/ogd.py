@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.expansion.mean_iterate import decide_mean
 from ...core.passes.gradient import ogd as core
 from ...kernels import Kernel
+from ...model.algorithm import Algorithm, Files
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.expansion import AveragingExpansion
-from ...parameters import Mutable, not_negative, positive
+from ...model.expansions.expansion import Averaging
+from ...parameters import FINITE, Mutable, not_negative, positive
 
 __all__ = ["KernelOGDClassifier", "KernelOGDRegressor"]
 
+OGD = Algorithm(
+    core.learn,
+    core.STATE,
+    mean=decide_mean,
+    counters=("averaged",),
+    files=Files(ranges={"per_vector": FINITE}),
+)
 
-class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
+
+class KernelOGDClassifier(Averaging, BudgetClassifier):
     """Gradient descent on the hinge loss with a constant step, without a budget.
 
     Kept for comparison: it grows without limit. Every example inside the margin becomes a support vector, so it
@@ -60,9 +70,7 @@ class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
 
     """
 
-    learning_pass = staticmethod(core.learn)
-    state_type = core.STATE
-    counters = ("averaged",)
+    algorithm = OGD
 
     learning_rate = Mutable(positive)
 
@@ -73,12 +81,10 @@ class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
         classes: tuple[Any, ...] | None = None,
         average: bool | float = False,
     ):
-        super().__init__(kernel, classes)
-        self._set_average(average)
-        self.learning_rate = learning_rate
+        super().__init__(locals())
 
 
-class KernelOGDRegressor(AveragingExpansion, BudgetRegressor):
+class KernelOGDRegressor(Averaging, BudgetRegressor):
     """Gradient descent on the squared error with a constant step, without a budget.
 
     Kept for comparison: it grows without limit. Errors up to `epsilon` have no loss. It never removes a
@@ -126,9 +132,7 @@ class KernelOGDRegressor(AveragingExpansion, BudgetRegressor):
 
     """
 
-    learning_pass = staticmethod(core.learn)
-    state_type = core.STATE
-    counters = ("averaged",)
+    algorithm = OGD
 
     learning_rate = Mutable(positive)
     epsilon = Mutable(not_negative)
@@ -140,7 +144,4 @@ class KernelOGDRegressor(AveragingExpansion, BudgetRegressor):
         epsilon: float = 0.1,
         average: bool | float = False,
     ):
-        super().__init__(kernel, None)
-        self._set_average(average)
-        self.learning_rate = learning_rate
-        self.epsilon = epsilon
+        super().__init__(locals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from river import base
@@ -14,15 +14,17 @@ from ...core.budget.keep import shrink_to_budget
 from ...core.passes.gradient import norma as core
 from ...kernels import Kernel
 from ...maintenance import Maintenance
-from ...model.expansions.expansion import Maintained, holding
+from ...model.algorithm import After, Algorithm
+from ...model.expansions.expansion import BudgetModel
 from ...model.inputs.batches import Batch
 from ...model.lock import marked
-from .norma import Levelled
+from ...parameters import Mutable, not_negative, optional, positive, share, whole
+from .norma import check_decay, sum_levels
 
 __all__ = ["KernelOneClassSVM"]
 
 
-class KernelOneClassSVM(Levelled, Maintained, base.AnomalyDetector):
+class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
     """A kernel one-class SVM that learns one example at a time, in constant memory.
 
     The novelty form of NORMA: steps raise a function at the examples, and it decays; a threshold adapts so
@@ -84,14 +86,25 @@ class KernelOneClassSVM(Levelled, Maintained, base.AnomalyDetector):
 
     """
 
-    learning_pass = staticmethod(core.learn_novelty)
-    other_passes: ClassVar = {
-        Strategy.REMOVE: holding(core.learn_novelty_removing),
-        Strategy.MANY: holding(core.learn_novelty_merging_many),
-        Strategy.FACTOR: holding(core.learn_novelty_projecting),
-    }
-    scoring_pass = staticmethod(core.score_novelty)
-    shrinking_pass = staticmethod(shrink_to_budget)
+    algorithm = Algorithm(
+        {
+            Strategy.PAIRS: core.learn_novelty,
+            Strategy.REMOVE: core.learn_novelty_removing,
+            Strategy.MANY: core.learn_novelty_merging_many,
+            Strategy.FACTOR: core.learn_novelty_projecting,
+        },
+        core.STATE,
+        score=core.score_novelty,
+        shrink=shrink_to_budget,
+        header={"task": Task.BINARY, "outputs": 1},
+        together=check_decay,
+        after=After(union=sum_levels),
+    )
+
+    nu = Mutable(share)
+    budget = Mutable(optional(whole(1)))
+    learning_rate = Mutable(positive)
+    l2 = Mutable(not_negative)
 
     def __init__(
         self,
@@ -103,14 +116,7 @@ class KernelOneClassSVM(Levelled, Maintained, base.AnomalyDetector):
         l2: float = 0.01,
         seed: int | None = None,
     ):
-        super().__init__(kernel, seed)
-        self.nu = nu
-        self.learning_rate = learning_rate
-        self.l2 = l2
-        self._maintain(budget, maintenance)
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        return super().header_fields(n_features) | {"task": Task.BINARY, "outputs": 1}
+        super().__init__(locals())
 
     @marked
     def learn_one(self, x: dict[Any, Any]) -> None:
@@ -131,7 +137,7 @@ class KernelOneClassSVM(Levelled, Maintained, base.AnomalyDetector):
         block = self.block
         if block is None or not blocks.field_of(block, "count")[0]:
             return math.nan
-        return blocks.real_of_state(block, self.state_type, "level")
+        return blocks.real_of_state(block, core.STATE, "level")
 
     @marked
     def learn_many(self, X: Any) -> None:

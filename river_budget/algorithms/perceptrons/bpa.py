@@ -9,12 +9,32 @@ import numpy as np
 from ...core.block import blocks
 from ...core.passes.perceptrons import bpa as core
 from ...kernels import RBF, Kernel
+from ...model.algorithm import After, Algorithm, Files, by_pass
 from ...model.estimators.estimators import BudgetClassifier
-from ...parameters import FINITE, Mutable, one_of, positive, whole
+from ...parameters import FINITE, Fixed, Mutable, one_of, positive, whole
 
 __all__ = ["BPAClassifier"]
 
 _CODES = {"simple": core.SIMPLE, "nearest": core.NEAREST, "projection": core.PROJECTION}
+
+
+def _check_neighbours(model: Any, count: int) -> None:
+    """Check the slots of the nearest neighbours, where -1 means none."""
+    if not blocks.views(model.block).head.per_vector:
+        return
+    neighbours = blocks.views(model.block).per_vector[core.NEIGHBOUR, :count]
+    whole = neighbours == np.floor(neighbours)
+    if not (whole & (neighbours >= -1.0) & (neighbours < count)).all():
+        raise ValueError("its vectors have neighbours that do not exist")
+
+
+def _keep_budget(model: Any, united: bool) -> None:
+    by_pass(model, united and model.update != "nearest")
+
+
+def _find_neighbours(model: Any, parts: list[Any]) -> None:
+    if model.update == "nearest":
+        by_pass(model, False)  # removes nothing any more, and finds neighbours
 
 
 class BPAClassifier(BudgetClassifier):
@@ -72,14 +92,23 @@ class BPAClassifier(BudgetClassifier):
 
     """
 
-    learning_pass = staticmethod(core.learn)
-    shrinking_pass = staticmethod(core.shrink_to_budget)
-    state_type = core.STATE
-
-    usual_kernel = RBF("1.5/d")
+    algorithm = Algorithm(
+        core.learn,
+        core.STATE,
+        shrink=core.shrink_to_budget,
+        header={
+            "per_vector": lambda model: core.NEIGHBOUR_ROWS if model.update == "nearest" else 0,
+            "factored": lambda model: int(model.update == "projection"),
+        },
+        start={"code": lambda model: _CODES[model.update]},
+        kernel=RBF("1.5/d"),
+        after=After(budget=_keep_budget, union=_find_neighbours),
+        files=Files(ranges={"per_vector": FINITE}, check=_check_neighbours),
+    )
 
     budget = Mutable(whole(1))
     C = Mutable(positive)
+    update = Fixed(one_of(*_CODES))
 
     def __init__(
         self,
@@ -89,38 +118,4 @@ class BPAClassifier(BudgetClassifier):
         update: str = "nearest",
         classes: tuple[Any, ...] | None = None,
     ):
-        super().__init__(kernel, classes)
-        one_of(*_CODES)("update", update)
-        self.budget = budget
-        self.C = C
-        self.update = update
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        rows = core.NEIGHBOUR_ROWS if self.update == "nearest" else 0
-        factored = int(self.update == "projection")
-        return super().header_fields(n_features) | {"per_vector": rows, "factored": factored}
-
-    def initial_state(self) -> dict[str, Any]:
-        return {"code": _CODES[self.update]}
-
-    ranges = {"per_vector": FINITE}
-
-    def check_restored_state(self, count: int) -> None:
-        """Check the slots of the nearest neighbours, where -1 means none."""
-        if not blocks.views(self.block).head.per_vector:
-            return
-        neighbours = blocks.views(self.block).per_vector[core.NEIGHBOUR, :count]
-        whole = neighbours == np.floor(neighbours)
-        if not (whole & (neighbours >= -1.0) & (neighbours < count)).all():
-            raise ValueError("its vectors have neighbours that do not exist")
-
-    def fit_united_budget(self) -> None:
-        if self.update == "nearest":
-            self.fit_budget()
-        else:
-            super().fit_united_budget()
-
-    def after_uniting(self, parts: list[Any]) -> None:
-        super().after_uniting(parts)
-        if self.update == "nearest":
-            self.fit_budget()  # removes nothing any more, and finds neighbours
+        super().__init__(locals())

@@ -7,10 +7,17 @@ from typing import Any
 from ...core.block import blocks
 from ...core.passes.perceptrons import budget_perceptron as core
 from ...kernels import Kernel
+from ...model.algorithm import After, Algorithm, Files
 from ...model.estimators.estimators import BudgetClassifier
 from ...parameters import FINITE, Mutable, finite, whole
 
 __all__ = ["BudgetPerceptronClassifier"]
+
+
+def _keep_scores(model: Any, parts: list[Any]) -> None:
+    """The scores of the support vectors of a sum."""
+    kept = blocks.views(model.block).per_vector[0]
+    kept[: model.n_support_vectors] = model.scores_of_vectors()[:, 0]
 
 
 class BudgetPerceptronClassifier(BudgetClassifier):
@@ -63,12 +70,15 @@ class BudgetPerceptronClassifier(BudgetClassifier):
 
     """
 
-    learning_pass = staticmethod(core.learn)
-    shrinking_pass = staticmethod(core.shrink_to_budget)
-    state_type = core.STATE
-    per_vector_rows = 1  # the scores of the support vectors
-    ranges = {"per_vector": FINITE}
-    _binary = True
+    algorithm = Algorithm(
+        core.learn,
+        core.STATE,
+        shrink=core.shrink_to_budget,
+        header={"per_vector": 1},  # the scores of the support vectors
+        binary=True,
+        after=After(union=_keep_scores),
+        files=Files(ranges={"per_vector": FINITE}),
+    )
 
     budget = Mutable(whole(1))
     margin = Mutable(finite)
@@ -80,11 +90,4 @@ class BudgetPerceptronClassifier(BudgetClassifier):
         margin: float = 0.0,
         classes: tuple[Any, ...] | None = None,
     ):
-        super().__init__(kernel, classes)
-        self.budget = budget
-        self.margin = margin
-
-    def after_uniting(self, parts: list[Any]) -> None:
-        super().after_uniting(parts)
-        kept = blocks.views(self.block).per_vector[0]
-        kept[: self.n_support_vectors] = self.scores_of_vectors()[:, 0]
+        super().__init__(locals())

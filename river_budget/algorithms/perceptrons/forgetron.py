@@ -6,26 +6,23 @@ from typing import Any
 
 from ...core.passes.perceptrons import forgetron as core
 from ...kernels import Kernel
+from ...model.algorithm import Algorithm
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.expansion import BudgetModel
 from ...parameters import Mutable, not_negative, positive, whole
 
 __all__ = ["ForgetronClassifier", "ForgetronRegressor"]
 
-
-class _Forgetron(BudgetModel):
-    learning_pass = staticmethod(core.learn)
-    shrinking_pass = staticmethod(core.shrink_to_budget)
-    state_type = core.STATE
-    counters = ("mistakes", "damage")  # the bound on the damage grows with the mistakes
-
-    budget = Mutable(whole(1))
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        return super().header_fields(n_features) | {"normalised": 1}
+FORGETRON = Algorithm(
+    core.learn,
+    core.STATE,
+    shrink=core.shrink_to_budget,
+    header={"normalised": 1},
+    start={"learning_rate": 1.0},  # of the classifier
+    counters=("mistakes", "damage"),  # the bound on the damage grows with the mistakes
+)
 
 
-class ForgetronClassifier(_Forgetron, BudgetClassifier):
+class ForgetronClassifier(BudgetClassifier):
     """A kernel Perceptron that shrinks its coefficients before it removes the oldest vector.
 
     Kept for comparison, and for its guarantee: on a stationary stream it is well behind `BSGDClassifier`. It
@@ -80,20 +77,20 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
 
     """
 
+    algorithm = FORGETRON
+
+    budget = Mutable(whole(1))
+
     def __init__(
         self,
         budget: int = 100,
         kernel: Kernel | None = None,
         classes: tuple[Any, ...] | None = None,
     ):
-        super().__init__(kernel, classes)
-        self.budget = budget
-
-    def initial_state(self) -> dict[str, Any]:
-        return {"learning_rate": 1.0}
+        super().__init__(locals())
 
 
-class ForgetronRegressor(_Forgetron, BudgetRegressor):
+class ForgetronRegressor(BudgetRegressor):
     """The rule of `ForgetronClassifier` for regression, where it is a heuristic.
 
     Kept for comparison: removing whole vectors makes regression much worse. `BSGDRegressor` merges them.
@@ -140,6 +137,9 @@ class ForgetronRegressor(_Forgetron, BudgetRegressor):
 
     """
 
+    algorithm = FORGETRON
+
+    budget = Mutable(whole(1))
     learning_rate = Mutable(positive)
     epsilon = Mutable(not_negative)
 
@@ -150,7 +150,4 @@ class ForgetronRegressor(_Forgetron, BudgetRegressor):
         learning_rate: float = 0.1,
         epsilon: float = 0.1,
     ):
-        super().__init__(kernel, None)
-        self.budget = budget
-        self.learning_rate = learning_rate
-        self.epsilon = epsilon
+        super().__init__(locals())

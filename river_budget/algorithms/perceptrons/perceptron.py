@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+import dataclasses
+from typing import Any
 
 from ...core.block.codes import Strategy
 from ...core.budget.keep import shrink_to_budget
+from ...core.expansion.mean_iterate import decide_mean
 from ...core.passes.perceptrons import perceptron as core
 from ...kernels import Kernel
 from ...maintenance import Maintenance, RemoveOldest
+from ...model.algorithm import Algorithm, Files, Vectors
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.expansion import AveragingExpansion, BudgetModel, Maintained, holding
-from ...parameters import Mutable, not_negative, positive
+from ...model.expansions.expansion import Averaging
+from ...parameters import FINITE, Mutable, not_negative, optional, positive, whole
 
 __all__ = ["KernelPerceptronClassifier", "KernelPerceptronRegressor"]
 
-
-class _Perceptron(BudgetModel):
-    learning_pass = staticmethod(core.learn)
-    state_type = core.STATE
-    counters = ("averaged",)
-
-
-class ClassifierSteps(_Perceptron, BudgetClassifier):
-    def initial_state(self) -> dict[str, Any]:
-        return {"learning_rate": 1.0}
+PERCEPTRON = Algorithm(
+    core.learn,
+    core.STATE,
+    mean=decide_mean,
+    start={"learning_rate": 1.0},  # of classifiers
+    counters=("averaged",),
+    files=Files(ranges={"per_vector": FINITE}),
+)
 
 
-class RegressorSteps(_Perceptron, BudgetRegressor):
-    learning_rate = Mutable(positive)
-    epsilon = Mutable(not_negative)
-
-
-class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps):
+class KernelPerceptronClassifier(Averaging, BudgetClassifier):
     """The kernel Perceptron: every mistake becomes a support vector, by default without a budget.
 
     Kept for comparison, as the baseline for models with a budget. Without a budget it never removes a vector,
@@ -85,12 +81,19 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
 
     """
 
-    other_passes: ClassVar = {
-        Strategy.PAIRS: holding(core.learn_merging),
-        Strategy.MANY: holding(core.learn_merging_many),
-        Strategy.FACTOR: holding(core.learn_projecting),
-    }
-    shrinking_pass = staticmethod(shrink_to_budget)
+    algorithm = dataclasses.replace(
+        PERCEPTRON,
+        learn={
+            Strategy.REMOVE: core.learn,
+            Strategy.PAIRS: core.learn_merging,
+            Strategy.MANY: core.learn_merging_many,
+            Strategy.FACTOR: core.learn_projecting,
+        },
+        shrink=shrink_to_budget,
+        columns=Vectors(usual=RemoveOldest()),
+    )
+
+    budget = Mutable(optional(whole(1)))
 
     def __init__(
         self,
@@ -101,15 +104,10 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
         seed: int | None = None,
         average: bool | float = False,
     ):
-        super().__init__(kernel, classes, seed)
-        self._set_average(average)
-        self._maintain(budget, maintenance)
-
-    def _usual_strategy(self, budget: int | None) -> Maintenance:
-        return RemoveOldest()
+        super().__init__(locals())
 
 
-class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
+class KernelPerceptronRegressor(Averaging, BudgetRegressor):
     """The kernel Perceptron for regression: steps of constant size towards the target, without a budget.
 
     Kept for comparison: it grows without limit. Every error above `epsilon` adds a support vector with coefficient
@@ -157,6 +155,11 @@ class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
 
     """
 
+    algorithm = PERCEPTRON
+
+    learning_rate = Mutable(positive)
+    epsilon = Mutable(not_negative)
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -164,7 +167,4 @@ class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
         epsilon: float = 0.1,
         average: bool | float = False,
     ):
-        super().__init__(kernel, None)
-        self._set_average(average)
-        self.learning_rate = learning_rate
-        self.epsilon = epsilon
+        super().__init__(locals())

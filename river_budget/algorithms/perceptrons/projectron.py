@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,71 +12,63 @@ from ...core.block import blocks
 from ...core.budget import class_projection
 from ...core.passes.perceptrons import projectron as core
 from ...kernels import RBF, Kernel
+from ...model.algorithm import After, Algorithm, Files
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.expansion import BudgetModel
-from ...parameters import FINITE, Mutable, not_negative, one_of, optional, positive, whole
+from ...parameters import FINITE, Fixed, Mutable, not_negative, one_of, optional, positive, whole
 
 __all__ = ["ProjectronClassifier", "ProjectronPPClassifier", "ProjectronRegressor"]
 
 
-class _Projectron(BudgetModel):
-    learning_pass = staticmethod(core.learn)
-    shrinking_pass = staticmethod(core.shrink_to_budget)
-    state_type = core.STATE
-
-    budget = Mutable(optional(whole(1)))
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        return super().header_fields(n_features) | {"factored": 1}
-
-    def initial_state(self) -> dict[str, Any]:
-        return {"eager": 0, "by_class": 0}
+def _by_class(model: Any) -> bool:
+    return bool(model.span == "class")
 
 
-class _ByClass(_Projectron, BudgetClassifier):
-    """A classifier with the parameter `span`."""
-
-    span: str
-
-    ranges = {"per_vector": FINITE}
-
-    def _set_span(self, span: str) -> None:
-        """Check and set the parameter."""
-        one_of("all", "class")("span", span)
-        self.span = span
-
-    @property
-    def per_vector_rows(self) -> int:  # type: ignore[override]
-        return class_projection.ROWS if self.span == "class" else 0
-
-    @property
-    def whole_factor(self) -> bool:  # type: ignore[override]
-        return self.span == "class"
-
-    def initial_state(self) -> dict[str, Any]:
-        by_class = int(self.span == "class")
-        return super().initial_state() | {"learning_rate": 1.0, "by_class": by_class}
-
-    def after_promotion(self) -> None:
-        """With two classes, every vector belongs to both of them."""
-        super().after_promotion()
-        if self.span == "class":
-            block = blocks.views(self.block)
-            n = block.head.count
-            lower = np.tril(block.factor[:n, :n])
-            block.factor[:n, :n] = lower + np.tril(lower, -1).T
-            block.per_vector[class_projection.FIRST, :n] = 1.0
-            block.per_vector[class_projection.SECOND, :n] = 2.0
-            block.per_vector[class_projection.DIAGONAL, :n] = np.diagonal(lower)
-
-    def check_restored_state(self, count: int) -> None:
-        """Check the classes of the vectors, where 0 means none."""
-        classes = blocks.views(self.block).per_vector[: class_projection.DIAGONAL, :count]
-        if not np.isin(classes, np.arange(self.n_outputs + 1)).all():
-            raise ValueError("its vectors belong to classes that do not exist")
+def _split_classes(model: Any) -> None:
+    """With two classes, every vector belongs to both of them."""
+    if _by_class(model):
+        block = blocks.views(model.block)
+        n = block.head.count
+        lower = np.tril(block.factor[:n, :n])
+        block.factor[:n, :n] = lower + np.tril(lower, -1).T
+        block.per_vector[class_projection.FIRST, :n] = 1.0
+        block.per_vector[class_projection.SECOND, :n] = 2.0
+        block.per_vector[class_projection.DIAGONAL, :n] = np.diagonal(lower)
 
 
-class ProjectronClassifier(_ByClass):
+def _check_classes(model: Any, count: int) -> None:
+    """Check the classes of the vectors, where 0 means none."""
+    classes = blocks.views(model.block).per_vector[: class_projection.DIAGONAL, :count]
+    if not np.isin(classes, np.arange(model.n_outputs + 1)).all():
+        raise ValueError("its vectors belong to classes that do not exist")
+
+
+def _check_threshold(parameters: Mapping[str, Any]) -> None:
+    if parameters["threshold"] is None and parameters["budget"] is None:
+        raise ValueError("threshold must be a number where budget is None")
+    if parameters["threshold"] is None and parameters["span"] == "class":
+        raise ValueError("threshold must be a number where span is 'class'")
+
+
+PROJECTRON = Algorithm(
+    core.learn,
+    core.STATE,
+    shrink=core.shrink_to_budget,
+    header={"factored": 1},
+    start={"eager": 0, "by_class": 0},
+)
+BY_CLASS = dataclasses.replace(
+    PROJECTRON,
+    header={
+        "factored": 1,
+        "per_vector": lambda model: class_projection.ROWS if _by_class(model) else 0,
+    },
+    start={"learning_rate": 1.0, "eager": 0, "by_class": lambda model: int(_by_class(model))},
+    after=After(promotion=_split_classes),
+    files=Files(ranges={"per_vector": FINITE}, check=_check_classes, whole_factor=_by_class),
+)
+
+
+class ProjectronClassifier(BudgetClassifier):
     """A kernel Perceptron that projects a mistake on its support instead of storing it.
 
     It stores mistakes until the model is full, and then projects; with a `threshold`, it also projects
@@ -132,7 +126,11 @@ class ProjectronClassifier(_ByClass):
 
     """
 
+    algorithm = BY_CLASS
+
+    budget = Mutable(optional(whole(1)))
     threshold = Mutable(not_negative)
+    span = Fixed(one_of("all", "class"))
 
     def __init__(
         self,
@@ -142,13 +140,10 @@ class ProjectronClassifier(_ByClass):
         span: str = "all",
         classes: tuple[Any, ...] | None = None,
     ):
-        super().__init__(kernel, classes)
-        self._set_span(span)
-        self.budget = budget
-        self.threshold = threshold
+        super().__init__(locals())
 
 
-class ProjectronRegressor(_Projectron, BudgetRegressor):
+class ProjectronRegressor(BudgetRegressor):
     """The rule of `ProjectronClassifier` for regression.
 
     Every error above `epsilon` counts as a mistake, and the step is `learning_rate` up or down. Targets
@@ -201,7 +196,9 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
 
     """
 
-    usual_kernel = RBF("0.7/d")
+    algorithm = dataclasses.replace(PROJECTRON, kernel=RBF("0.7/d"))
+
+    budget = Mutable(optional(whole(1)))
     threshold = Mutable(not_negative)
     learning_rate = Mutable(positive)
     epsilon = Mutable(not_negative)
@@ -214,14 +211,10 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
         learning_rate: float = 0.2,
         epsilon: float = 0.1,
     ):
-        super().__init__(kernel, None)
-        self.budget = budget
-        self.threshold = threshold
-        self.learning_rate = learning_rate
-        self.epsilon = epsilon
+        super().__init__(locals())
 
 
-class ProjectronPPClassifier(_ByClass):
+class ProjectronPPClassifier(BudgetClassifier):
     """Projectron++: also learns from margin errors, by projection only.
 
     A correct prediction with too small a margin is projected in part, and never stored. That makes it the
@@ -278,8 +271,16 @@ class ProjectronPPClassifier(_ByClass):
 
     """
 
-    usual_kernel = RBF()
+    algorithm = dataclasses.replace(
+        BY_CLASS,
+        start={**BY_CLASS.start, "eager": 1},
+        kernel=RBF(),
+        together=_check_threshold,
+    )
+
+    budget = Mutable(optional(whole(1)))
     threshold = Mutable(optional(not_negative))
+    span = Fixed(one_of("all", "class"))
 
     def __init__(
         self,
@@ -289,18 +290,4 @@ class ProjectronPPClassifier(_ByClass):
         span: str = "all",
         classes: tuple[Any, ...] | None = None,
     ):
-        super().__init__(kernel, classes)
-        self._set_span(span)
-        self.budget = budget
-        self.threshold = threshold
-        self._check_together()
-
-    def _check_together(self, **parameters: Any) -> None:
-        both = self.__dict__ | parameters
-        if both["threshold"] is None and both["budget"] is None:
-            raise ValueError("threshold must be a number where budget is None")
-        if both["threshold"] is None and both["span"] == "class":
-            raise ValueError("threshold must be a number where span is 'class'")
-
-    def initial_state(self) -> dict[str, Any]:
-        return super().initial_state() | {"eager": 1}
+        super().__init__(locals())

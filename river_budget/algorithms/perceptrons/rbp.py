@@ -6,24 +6,24 @@ from typing import Any
 
 from ...core.block.codes import Maintenance
 from ...core.budget import removal
+from ...core.passes.perceptrons import perceptron as core
 from ...kernels import Kernel
-from ...model.expansions.expansion import BudgetModel
-from ...parameters import Mutable, whole
-from .perceptron import ClassifierSteps, RegressorSteps
+from ...model.algorithm import Algorithm
+from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...parameters import Mutable, not_negative, positive, whole
 
 __all__ = ["RBPClassifier", "RBPRegressor"]
 
+RBP = Algorithm(
+    core.learn,
+    core.STATE,
+    shrink=removal.shrink_to_budget,
+    header={"maintenance": Maintenance.REMOVE_RANDOM},
+    start={"learning_rate": 1.0},  # of the classifier
+)
 
-class _RBP(BudgetModel):
-    shrinking_pass = staticmethod(removal.shrink_to_budget)
 
-    budget = Mutable(whole(1))
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        return super().header_fields(n_features) | {"maintenance": Maintenance.REMOVE_RANDOM}
-
-
-class RBPClassifier(_RBP, ClassifierSteps):
+class RBPClassifier(BudgetClassifier):
     """The randomised budget Perceptron: a newcomer replaces a vector drawn at random.
 
     Kept for comparison: without settings made for the stream it is well behind `BSGDClassifier`. No other
@@ -70,6 +70,10 @@ class RBPClassifier(_RBP, ClassifierSteps):
 
     """
 
+    algorithm = RBP
+
+    budget = Mutable(whole(1))
+
     def __init__(
         self,
         budget: int = 100,
@@ -77,11 +81,10 @@ class RBPClassifier(_RBP, ClassifierSteps):
         classes: tuple[Any, ...] | None = None,
         seed: int | None = None,
     ):
-        super().__init__(kernel, classes, seed)
-        self.budget = budget
+        super().__init__(locals())
 
 
-class RBPRegressor(_RBP, RegressorSteps):
+class RBPRegressor(BudgetRegressor):
     """The randomised budget Perceptron for regression: see `RBPClassifier`.
 
     Kept for comparison: removing whole vectors makes regression much worse. `BSGDRegressor` merges them.
@@ -129,6 +132,12 @@ class RBPRegressor(_RBP, RegressorSteps):
 
     """
 
+    algorithm = RBP
+
+    budget = Mutable(whole(1))
+    learning_rate = Mutable(positive)
+    epsilon = Mutable(not_negative)
+
     def __init__(
         self,
         budget: int = 100,
@@ -137,7 +146,4 @@ class RBPRegressor(_RBP, RegressorSteps):
         epsilon: float = 0.1,
         seed: int | None = None,
     ):
-        super().__init__(kernel, seed)
-        self.budget = budget
-        self.learning_rate = learning_rate
-        self.epsilon = epsilon
+        super().__init__(locals())

@@ -14,11 +14,22 @@ from ...core.passes.window import water_levels as choice
 from ...core.rounds.calibration import STEEPEST
 from ...core.rounds.losses import LONGEST_STEP
 from ...kernels import Kernel
-from ...model.calls.calls import Call, Rows
+from ...model.algorithm import After, Algorithm, Files, Vectors
+from ...model.calls.calls import Call
 from ...model.estimators.estimators import BudgetClassifier
-from ...model.expansions.expansion import FIRST_CAPACITY, GROWTH_FACTOR
+from ...model.expansions.expansion import FIRST_CAPACITY
 from ...model.lock import changes_the_model, looks_at_the_model
-from ...parameters import COUNT, Mutable, boolean, not_negative, one_of, optional, positive, whole
+from ...parameters import (
+    COUNT,
+    Fixed,
+    Mutable,
+    boolean,
+    not_negative,
+    one_of,
+    optional,
+    positive,
+    whole,
+)
 
 __all__ = ["SBPClassifier"]
 
@@ -29,6 +40,48 @@ LARGEST_TABLE = 1024  # windows up to this size keep all kernel values: 8 MB
 
 def _all_within(bound: float, *tables: Any) -> bool:
     return all((np.abs(table) <= bound).all() for table in tables)
+
+
+def _check_window(model: Any, count: int) -> None:
+    state, block = model.state_record(), blocks.views(model.block)
+    if block.head.per_vector == 0:  # the model only predicts
+        state.positives = 0
+        return
+    labels, pulls = block.per_vector[[choice.LABELS, choice.PULLS], :count]
+    if not (np.abs(labels) == 1.0).all() or np.sum(labels > 0.0) != state.positives:
+        raise ValueError("its window has other labels")
+    if not ((pulls >= 0.0) & (pulls <= LONGEST_STEP)).all():
+        raise ValueError("the weights of its window are out of range")
+    if not _all_within(LARGE, block.coefficients) or not _all_within(BOUND, block.factor):
+        raise ValueError("its window is out of range")
+
+
+def _window_rows(model: Any) -> Any:
+    block = blocks.views(model.block)
+    if block.head.per_vector == 0:
+        raise RuntimeError("this model was loaded with predict_only=True: its window is gone")
+    return block.per_vector[:, : block.head.count]
+
+
+def _drop_table(model: Any, name: str) -> None:
+    if name == "window" and model.window > LARGEST_TABLE and model.block is not None:
+        model.resize_block(factored=0)  # the table would grow with the square of the window
+
+
+def _continue_sum(model: Any, parts: list[Any]) -> None:
+    """Continue learning from the function that predicts, also if that is a mean of iterates."""
+    model.resize_block(factored=model.header_fields(1)["factored"])
+    state, rows, n = model.state_record(), _window_rows(model), model.n_support_vectors
+    rows[choice.RESPONSES] = rows[choice.LABELS] * model.scores_of_vectors()[:, 0]
+    state.norm2, state.seen = model.squared_length(), max(state.seen, n)
+    state.positives = np.sum(rows[choice.LABELS] > 0.0)
+    state.bias = sum(
+        (-part.weight if part.flipped else part.weight) * part.model.state_record().bias
+        for part in parts
+    )
+    block = blocks.views(model.block)
+    if block.head.factored:
+        block.factor[:n, :n] = model.gram()
 
 
 class SBPClassifier(BudgetClassifier):
@@ -95,26 +148,37 @@ class SBPClassifier(BudgetClassifier):
 
     """
 
-    learning_pass = staticmethod(core.learn)
-    scoring_pass = staticmethod(core.decide)
-    shrinking_pass = staticmethod(core.shrink_to_window)
-    state_type = core.STATE
-    budget_name = "window"
-    per_vector_rows = core.PER_VECTOR
-    _binary = True
-    counters = ("seen", "done")
-    ranges = {
-        **dict.fromkeys(("seen", "done", "iterations", "refined", "positives"), COUNT),
-        **dict.fromkeys(("norm2", "bias", "last_bias", "per_vector"), (-LARGE, LARGE)),
-        "last_slope": (0.0, STEEPEST),
-        "steps": (0, 1_000_000),  # iterations after one example
-    }
-    factor_is_table = whole_factor = True  # the kernel values of small windows
-    drops_idle_vectors = True
+    algorithm = Algorithm(
+        core.learn,
+        core.STATE,
+        score=core.decide,
+        shrink=core.shrink_to_window,
+        header={
+            "per_vector": core.PER_VECTOR,
+            "factored": lambda model: int(model.window <= LARGEST_TABLE),
+        },
+        start={"reservoir": lambda model: int(model.eviction == "reservoir")},
+        counters=("seen", "done"),
+        binary=True,
+        columns=Vectors(room=FIRST_CAPACITY, marks=(choice.LABELS, choice.PULLS)),
+        after=After(change=_drop_table, union=_continue_sum),
+        files=Files(
+            ranges={
+                **dict.fromkeys(("seen", "done", "iterations", "refined", "positives"), COUNT),
+                **dict.fromkeys(("norm2", "bias", "last_bias", "per_vector"), (-LARGE, LARGE)),
+                "last_slope": (0.0, STEEPEST),
+                "steps": (0, 1_000_000),  # iterations after one example
+            },
+            check=_check_window,
+            whole_factor=True,
+        ),
+    )
 
     window = Mutable(whole(1))
     slack = Mutable(not_negative)
     steps = Mutable(whole(0))
+    fit_bias = Fixed(boolean)
+    eviction = Fixed(one_of("reservoir", "oldest"))
 
     def __init__(
         self,
@@ -127,78 +191,7 @@ class SBPClassifier(BudgetClassifier):
         classes: tuple[Any, ...] | None = None,
         seed: int | None = None,
     ):
-        super().__init__(kernel, classes, seed)
-        boolean("fit_bias", fit_bias)
-        one_of("reservoir", "oldest")("eviction", eviction)
-        self.window = window
-        self.slack = slack
-        self.steps = steps
-        self.fit_bias = fit_bias
-        self.eviction = eviction
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        return super().header_fields(n_features) | {"factored": int(self.window <= LARGEST_TABLE)}
-
-    def initial_state(self) -> dict[str, Any]:
-        return {"reservoir": int(self.eviction == "reservoir")}
-
-    def check_restored_state(self, count: int) -> None:
-        state = self.state_record()
-        if blocks.views(self.block).head.per_vector == 0:  # the model only predicts
-            state.positives = 0
-            return
-        block = blocks.views(self.block)
-        labels, pulls = block.per_vector[[choice.LABELS, choice.PULLS], :count]
-        if not (np.abs(labels) == 1.0).all() or np.sum(labels > 0.0) != state.positives:
-            raise ValueError("its window has other labels")
-        if not ((pulls >= 0.0) & (pulls <= LONGEST_STEP)).all():
-            raise ValueError("the weights of its window are out of range")
-        if not _all_within(LARGE, block.coefficients) or not _all_within(BOUND, block.factor):
-            raise ValueError("its window is out of range")
-
-    def window_labels(self, flipped: bool) -> Any:
-        """The labels and the weights of the window."""
-        labels, pulls = self._window_rows()[[choice.LABELS, choice.PULLS]]
-        return np.array([-labels if flipped else labels, pulls])
-
-    def set_window_labels(self, marks: Rows) -> None:
-        self._window_rows()[[choice.LABELS, choice.PULLS]] = marks
-
-    def _window_rows(self) -> Any:
-        if blocks.views(self.block).head.per_vector == 0:
-            raise RuntimeError("this model was loaded with predict_only=True: its window is gone")
-        return blocks.views(self.block).per_vector[:, : self.n_support_vectors]
-
-    def after_uniting(self, parts: list[Any]) -> None:
-        """Continue learning from the function that predicts, also if that is a mean of iterates."""
-        super().after_uniting(parts)
-        self.resize_block(factored=self.header_fields(1)["factored"])
-        state, rows, n = self.state_record(), self._window_rows(), self.n_support_vectors
-        rows[choice.RESPONSES] = rows[choice.LABELS] * self.scores_of_vectors()[:, 0]
-        state.norm2, state.seen = self.squared_length(), max(state.seen, n)
-        state.positives = np.sum(rows[choice.LABELS] > 0.0)
-        state.bias = sum(
-            (-part.weight if part.flipped else part.weight) * part.model.state_record().bias
-            for part in parts
-        )
-        block = blocks.views(self.block)
-        if block.head.factored:
-            block.factor[:n, :n] = self.gram()
-
-    def capacity_for(self, count: int) -> int:
-        """A capacity that grows up to the window, which may be larger than the stream."""
-        return blocks.columns_for(min(max(FIRST_CAPACITY, count), self.window) + 1)
-
-    def _change(self, name: str, value: Any) -> None:
-        super()._change(name, value)
-        if name == "window" and value > LARGEST_TABLE and self.block is not None:
-            self.resize_block(factored=0)  # the table would grow with the square of the window
-
-    def prepare(self) -> None:
-        capacity = blocks.views(self.block).head.capacity
-        self.resize_block(
-            capacity=blocks.columns_for(min(GROWTH_FACTOR * capacity, self.window + 1))
-        )
+        super().__init__(locals())
 
     @property
     @looks_at_the_model
@@ -243,7 +236,7 @@ class SBPClassifier(BudgetClassifier):
 
     def _responses(self) -> Any:
         """y_i f(x_i) of the examples in the window, with the bias."""
-        return self._window_rows()[choice.LABELS] * (self.scores_of_vectors()[:, 0] + self.bias)
+        return _window_rows(self)[choice.LABELS] * (self.scores_of_vectors()[:, 0] + self.bias)
 
     @property
     @looks_at_the_model
@@ -286,7 +279,7 @@ class SBPClassifier(BudgetClassifier):
         positive("tolerance", tolerance)
         if not self.n_support_vectors:
             return float(self.slack)
-        labels, gram = self._window_rows()[choice.LABELS], self.gram()
+        labels, gram = _window_rows(self)[choice.LABELS], self.gram()
         length, loss = _optimum(gram * np.outer(labels, labels), l2, tolerance)
         return float(loss / length) if length > 0.0 else 0.0
 

@@ -95,7 +95,7 @@ class OurLearner:
     def __init__(self, template: Any):
         self.template: Any = template.clone()
         self.workspace = Workspace()
-        self.learn = self.template.pass_holder.learning_pass  # looked up once
+        self.learn = self.template.learning_pass  # looked up once
         self.features: weakref.WeakValueDictionary[Any, FeatureIndex] = (
             weakref.WeakValueDictionary()
         )

@@ -61,11 +61,11 @@ def passes_in(module: ModuleType) -> Iterator[Any]:
 def passes_of(kind: Any) -> Iterator[Any]:
     """The passes that a class uses: its own, and all in the module of its learning pass."""
     models = [kind(), *([kind(average=True)] if "average" in kind.parameters() else [])]
-    found = [model.scoring_pass for model in models]
-    found += [getattr(kind, name, None) for name in ("learning_pass", "shrinking_pass")]
+    algorithm, learn = kind.algorithm, models[0].learning_pass
+    found = [model.scoring_pass for model in models] + [learn, algorithm.shrink]
     yield from (function for function in found if function is not None)
-    if kind.learning_pass is not None:
-        yield from passes_in(importlib.import_module(kind.learning_pass.__module__))
+    if learn is not None:
+        yield from passes_in(importlib.import_module(learn.__module__))
 
 
 def needs_of(kind: type[StreamModel]) -> Need:

@@ -10,25 +10,26 @@ a single example.
 
 from __future__ import annotations
 
+import copy
 import math
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from river import base
 
 from ...core.block import blocks
 from ...core.block.limits import KERNELS
 from ...core.compiling.needs import Need
 from ...kernels import RBF, Custom, Kernel
-from ...parameters import Mutable, check_names, instance_of, optional, whole
+from ...parameters import Fixed, Mutable, check_names, instance_of, optional, whole
+from ..algorithm import Algorithm, Drawn, values_of
 from ..calls.calls import PreparedList, PreparedRow, Rows, class_of_passes
 from ..calls.one_by_one import OneByOne
 from ..inputs.features import FeatureIndex, in_order
 from ..lock import ModelLock, changes_the_model, looks_at_the_model
-from .copying import Copied, nothing_prepared
-from .summary import Described
+from ..stream_warnings import warn_of_width
+from . import summary
 
 SHORT_LIST_FEATURES = 32  # features of an example
 SPARE_FEATURES_SHARE = 0.25  # table rows in reserve, as a share, once new features have appeared
@@ -40,42 +41,45 @@ def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
         raise NotImplementedError(f"{name} {value!r} has no branch in the compiled core")
 
 
-class StreamModel(OneByOne, Copied, Described, base.Estimator):
-    """A model, kept in one block. Subclasses name their passes and implement the hooks (examples/extending.md)."""
+def nothing_prepared() -> dict[str, Any]:
+    """The attributes of a model that hold calls for its present block, as they begin."""
+    return {"free_rows": [], "free_lists": []}
 
-    learning_pass: ClassVar[Any] = None  # the compiled pass; None: nothing to learn
-    scoring_pass: ClassVar[Any]  # the compiled pass that only scores
-    # the record of the pass; a field with a parameter's name holds the parameter's value
-    state_type: ClassVar[np.dtype[Any]]
-    # fields of the record that count: a sum of models takes the largest of its parts
-    counters: ClassVar[tuple[str, ...]] = ()
-    # what a file may set parameters, fields of the record, `per_vector` and own tables to (saving/trust.py)
-    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {}
-    scores_with_per_vector: ClassVar[bool] = False  # whether scoring reads `per_vector`
+
+class StreamModel(OneByOne, base.Estimator):
+    """A model, kept in one block: its parameters, its names, its memory and its lock.
+
+    What is special in an algorithm stands in `algorithm`, as data. Only AutoKernel, whose memory is of its own kind,
+    overrides methods of this class.
+    """
+
+    algorithm: ClassVar[Algorithm]
+    usual_kernel: ClassVar[Kernel] = RBF()  # of the task, if neither user nor algorithm name one
     needs: ClassVar[Need] = Need.EXAMPLES  # the shared functions that its passes call
     takes_lists = True  # whether passes take lists of present features, or whole rows only
     draws_features: ClassVar[bool] = False  # whether unknown features contribute to scores
     no_sum: ClassVar[str] = ""  # why models of this class cannot be united, if so
-    usual_kernel: ClassVar[Kernel] = RBF()  # the kernel if the parameter is None
+    shows_kernel: ClassVar[bool] = True  # whether the kernel is a choice of the user
+    strategy: Any  # the maintenance in use, where there is one
     first_columns = (
         0  # columns of the batch with which a model begins: d of "c/d" counts empty ones, too
     )
-    # whether `factor` holds a table that the model can compute, which a file may lack
-    factor_is_table: ClassVar[bool] = False
-    # whether `factor` has numbers above its diagonal
-    whole_factor: ClassVar[bool] = False
+
+    kernel = Fixed(optional(instance_of(Kernel)))
+    seed = Fixed(optional(whole(0, math.inf)))
 
     def __new__(cls, *args: Any, **named: Any) -> Self:
         check_names(cls, named, cls.parameters())
         return super().__new__(cls)
 
-    def __init__(self, kernel: Kernel | None, seed: int | None):
-        optional(instance_of(Kernel))("kernel", kernel)
-        optional(whole(0, math.inf))("seed", seed)
-        self.kernel = kernel
+    def __init__(self, given: dict[str, Any]):
+        """given: the parameters, as `locals()` of the constructor of a class."""
+        for name, value in given.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
         check_compiled("kernel", self.kernel_in_use, KERNELS)
-        if "seed" in self.parameters():
-            self.seed = seed
+        self._check_together()
+        seed = given.get("seed")
         self.entropy = secrets.randbits(64) if seed is None else int(seed) % 2**64
         if isinstance(self.kernel_in_use, Custom):
             self.takes_lists = False  # a user's kernel function takes whole rows
@@ -114,8 +118,9 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
             return "Nothing can be changed in a model that lives"
         return f"What may change, by model.mutate({{...}}) or assignment: {', '.join(names)}"
 
-    def _check_together(self, **parameters: Any) -> None:
-        """Raise if these parameters, each valid alone, cannot be combined."""
+    def _check_together(self, **changed: Any) -> None:
+        """Raise if parameters, each valid alone, cannot be combined."""
+        self.algorithm.together(self.__dict__ | changed)
 
     @changes_the_model
     def mutate(self, new_attrs: dict[str, Any]) -> None:
@@ -129,6 +134,7 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         """Set a mutable parameter; assigning the attribute calls this. A change that fails changes nothing."""
         twin = self.twin()
         twin._change(name, value)
+        self.algorithm.after.change(twin, name)
         self.adopt(twin)
 
     def _change(self, name: str, value: Any) -> None:
@@ -141,80 +147,103 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
     def write_parameters(self) -> None:
         """Write the parameters that are fields of the record to the record; NaN stands for None."""
         state = self.state_record()
-        for name in set(self.state_type.names or ()).intersection(self.parameters()):
+        for name in set(self.algorithm.state.names or ()).intersection(self.parameters()):
             value = getattr(self, name)
             state[name] = math.nan if value is None else value
 
     def initial_state(self) -> dict[str, Any]:
-        """Start values of other fields of the record, where they are not 0.
+        """Start values of fields of the record, where they are not 0. Integers among them never change."""
+        return values_of(self.algorithm.start, self)
 
-        Integers among them never change.
-        """
-        return {}
+    @classmethod
+    def default_kernel(cls) -> Kernel:
+        """The kernel where the parameter is None."""
+        return cls.usual_kernel if cls.algorithm.kernel is None else cls.algorithm.kernel
 
     @property
     def kernel_in_use(self) -> Kernel:
-        """The parameter `kernel`, or the default of the class."""
-        return self.usual_kernel if self.kernel is None else self.kernel
+        """The parameter `kernel`, or the default."""
+        return self.__dict__.get("kernel") or self.default_kernel()
 
     def index_of(self, names: Iterable[Any]) -> FeatureIndex:
-        """An index of these features."""
-        return FeatureIndex(names, self.kernel_in_use.scales)
+        """An index of these features. Random numbers contain the scale of a feature."""
+        drawn = isinstance(self.algorithm.columns, Drawn)
+        return FeatureIndex(names, None if drawn else self.kernel_in_use.scales)
 
     # the block
 
     @classmethod
     def stamp(cls) -> int:
         """A hash of the layout of the model's block, to recognise pickles of another version."""
-        return blocks.stamp_of(cls.state_type)
+        return blocks.stamp_of(cls.algorithm.state)
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         """The header fields of a new block."""
         own = {"random": self.entropy, "scale": 1.0, "needs": self.needs}
-        return self.kernel_in_use.header_fields(self.first_columns or n_features) | own
+        kernel = self.kernel_in_use.header_fields(self.first_columns or n_features)
+        return kernel | own | values_of(self.algorithm.header, self)
 
     def create_block(self, n_features: int, **fields: Any) -> None:
         """Allocate the model's block; `fields` replace some of the usual header fields."""
         fields = self.header_fields(n_features) | {"width": n_features} | fields
         self.block = blocks.allocate(stamp=self.stamp(), **fields)
         self.furnish()
-        self.write_parameters()
         state = self.state_record()
         for name, value in self.initial_state().items():
             state[name] = value
+        self.write_parameters()
 
     def furnish(self) -> None:
-        """Hook: lay out and initialise the algorithm's own tables in the `room` of a new block."""
+        """Of AutoKernel: lay out and initialise its own tables in the `room` of a new block."""
 
     def own_tables(self) -> dict[str, Any]:
-        """Hook: {name: table} of the own tables that are saved to files."""
+        """Of AutoKernel: {name: table} of its own tables that are saved to files."""
         return {}
 
     def prepare_restored(self, own: Mapping[str, Any]) -> None:
-        """Hook: what the record of a file says of the sizes of tables, before there is a block."""
+        """Of AutoKernel: what the record of a file says of the sizes of tables, before there is a block."""
 
     def check_restored_state(self, count: int) -> None:
-        """Hook: raise ValueError for a state from a file that is in its ranges, and that compiled code cannot handle.
+        """Raise ValueError for a state from a file that is in its ranges, and that compiled code cannot handle.
 
         Compiled code uses some of these numbers as indexes and loop bounds without a check.
         """
+        self.algorithm.files.check(self, count)
 
     def state_record(self) -> Any:
         """The algorithm's own record in the block."""
-        return blocks.state_of(self.block, self.state_type)
+        return blocks.state_of(self.block, self.algorithm.state)
 
     def after_uniting(self, parts: list[Any]) -> None:
-        """Hook: set the record of a model that is the sum of these parts (uniting/expansions.py).
+        """Set the record of a model that is the sum of these parts (uniting/expansions.py).
 
         Counters continue from the largest: models that began as copies have counted the same rounds, which a
         sum would count twice.
         """
         state = self.state_record()
-        for name in self.counters:
+        for name in self.algorithm.counters:
             state[name] = max(part.model.state_record()[name] for part in parts)
+        self.algorithm.after.union(self, parts)
+
+    def after_promotion(self) -> None:
+        """The coefficients a of one output have become (-a/2, a/2, 0): convert other numbers kept per output."""
+        self.algorithm.after.promotion(self)
+
+    def prepare(self) -> None:
+        """Change the model so that a pass that stopped can continue."""
+        if self.algorithm.prepare is None:
+            self.grow()
+        else:
+            self.algorithm.prepare(self)
+
+    def grow(self) -> None:
+        """Give the block more room."""
+        raise NotImplementedError
 
     def resize_block(self, **sizes: int) -> None:
         """Replace the block by a copy with other sizes."""
+        if "outputs" in sizes:
+            sizes.setdefault("per_vector", self.header_fields(1).get("per_vector", 0))
         self.use_block(blocks.resized(self.block, **sizes))
 
     def use_block(self, block: Any) -> None:
@@ -238,9 +267,11 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         self.before_new_names(names)
         self.features.add(names)
         self.forget_rows()
+        if self.algorithm.columns.approximates:
+            warn_of_width(self)
 
     def take_back(self, names: Collection[Any]) -> None:
-        """Hook: forget names that were added for an example that could not be learned."""
+        """Forget names that were added for an example that could not be learned."""
 
     def forget_rows(self) -> None:
         """Drop the prepared rows, which refer to the old places of names."""
@@ -258,12 +289,28 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
             self.resize_block(width=wanted + int(SPARE_FEATURES_SHARE * wanted))
 
     def before_new_names(self, names: Collection[Any]) -> None:
-        """Hook: write into the tables what new features need, before they get their places."""
+        """Write into the tables what new features need, before they get their places."""
+
+    @property
+    def learning_pass(self) -> Any:
+        """The compiled pass that learns.
+
+        A model has no reference to the pass itself: River would count all objects of a compiled function as
+        the model's memory.
+        """
+        learn = self.algorithm.learn
+        return learn[self.strategy.kind] if isinstance(learn, Mapping) else learn
+
+    @property
+    def scoring_pass(self) -> Any:
+        """The compiled pass that only scores."""
+        by_mean = getattr(self, "average", False)
+        return self.algorithm.mean if by_mean else self.algorithm.score
 
     @property
     def _passes(self) -> Any:
-        """The compiled passes that learn and score, `learn` and `score` of a class."""
-        return class_of_passes(self.pass_holder.learning_pass, self.scoring_pass)
+        """The compiled passes, `learn` and `score` of a class."""
+        return class_of_passes(self.learning_pass, self.scoring_pass)
 
     def _new_row(self) -> PreparedRow:
         """A prepared call for one example with all known features."""
@@ -279,15 +326,6 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         """The number of scores of an example."""
         return 1
 
-    @property
-    def pass_holder(self) -> Any:
-        """The class whose `learning_pass` is the pass of this model.
-
-        A model has no reference to the pass itself: River would count all objects of a compiled function as
-        the model's memory.
-        """
-        return type(self)
-
     # inspection
 
     def named(self, scores: Rows) -> Any:
@@ -299,3 +337,82 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
     def memory_usage(self) -> int:
         """The memory of the model in bytes: its block and its indexes."""
         return (0 if self.block is None else self.block.nbytes) + self.features.memory_usage
+
+    @property
+    @looks_at_the_model
+    def n_examples(self) -> int:
+        """The number of examples learned, without those of weight 0; for a merged model, the largest of its parts."""
+        return 0 if self.block is None else blocks.views(self.block).head.judged
+
+    def summary(self) -> str:
+        """The state of the model as text: examples learned, vectors stored, features with the largest effect."""
+        return summary.as_text(self)
+
+    def _repr_html_(self) -> str:
+        """River's HTML representation of an estimator, with the facts below its parameters."""
+        return summary.as_html(self)
+
+    # copies: pickles; and twins, which a method changes and which then replace the model's state
+
+    @looks_at_the_model
+    def __getstate__(self) -> dict[str, Any]:
+        # names of their own: pickle and deepcopy read them later, when another thread may have added some
+        block = None if self.block is None else self.block.copy()
+        return self._state() | {"block": block, "features": copy.copy(self.features)}
+
+    def clone(
+        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
+    ) -> Any:
+        """A model with the same parameters, and with `include_attributes` all that this one has learned."""
+        source = self.snapshot() if include_attributes else self
+        return super(StreamModel, source).clone(new_params, include_attributes)  # type: ignore[misc]
+
+    def _state(self) -> dict[str, Any]:
+        return self.__dict__ | nothing_prepared() | {"lock": ModelLock()}
+
+    def snapshot(self) -> Any:
+        """A copy of the model as it is between two examples, for functions that read it for a long time."""
+        snapshot = object.__new__(type(self))
+        snapshot.__setstate__(self.__getstate__())
+        return snapshot
+
+    def twin(self) -> Any:
+        """A copy for a method that has the lock: it changes the copy, which the model then adopts in one step."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(self._state())  # copies the block
+        return twin
+
+    def sharing_twin(self) -> Any:
+        """A twin with the same block, for a method that gives it another block before it writes anything."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self._state())
+        return twin
+
+    def adopt(self, twin: Any) -> None:
+        """Replace the state of this model by that of its changed copy."""
+        self._replace_attributes(
+            **{name: value for name, value in vars(twin).items() if name != "lock"}
+        )
+
+    def _replace_attributes(self, **changed: Any) -> None:
+        """Set attributes in one step, as Ctrl-C may interrupt at any time.
+
+        Updating a dict from a dict is one step if it frees no object, whose finalizer could run other code.
+        """
+        before = dict(self.__dict__)
+        self.__dict__.update(changed)
+        del before
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "block" not in state or (
+            self.block is not None and blocks.stamp_in(self.block) != self.stamp()
+        ):
+            raise TypeError(
+                f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
+                "for one version, rb.save and rb.load for all"
+            )
+        # a shallow copy of a model would share the index, but not the block
+        self.features = copy.copy(state["features"])
+        if self.block is not None:
+            self.block = blocks.aligned(self.block)

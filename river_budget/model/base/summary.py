@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...core.block import blocks
 from ..calls.calls import Call
-from ..lock import looks_at_the_model
 
 SHOWN_ITEMS = 5  # a summary lists at most so many classes and features
 SCORED_ROWS = 5000  # rows scored to find the best features: a summary takes milliseconds
@@ -20,40 +19,29 @@ CSS = """
 """
 
 
-class Described:
-    """Mixin: the summary of a model."""
+def as_text(model: Any) -> str:
+    """The facts about a model as text."""
+    lines = facts(model)
+    width = max(map(len, lines))
+    shown = [f"  {name:{width}}  {text}" for name, text in lines.items()]
+    return "\n".join([type(model).__name__, *shown])
 
-    shows_kernel: ClassVar[bool] = True  # whether the kernel is a choice of the user
-    block: Any
 
-    @property
-    @looks_at_the_model
-    def n_examples(self) -> int:
-        """The number of examples learned, without those of weight 0; for a merged model, the largest of its parts."""
-        return 0 if self.block is None else blocks.views(self.block).head.judged
+def as_html(model: Any) -> str:
+    """The facts about a model below its parameters, as River shows these."""
+    from xml.etree import ElementTree as ET  # imported here, as only notebooks need it
 
-    def summary(self) -> str:
-        """The state of the model as text: examples learned, vectors stored, features with the largest effect."""
-        lines = facts(self)
-        width = max(map(len, lines))
-        shown = [f"  {name:{width}}  {text}" for name, text in lines.items()]
-        return "\n".join([type(self).__name__, *shown])
+    from river.base import viz
 
-    def _repr_html_(self) -> str:
-        """River's HTML representation of an estimator, with the facts below its parameters."""
-        from xml.etree import ElementTree as ET  # imported here, as only notebooks need it
-
-        from river.base import viz
-
-        picture = viz.to_html(self)  # type: ignore[no-untyped-call, arg-type]
-        picture.set("open", "")
-        table = ET.SubElement(picture, "table", attrib={"class": "river-estimator-state"})
-        for name, text in facts(self).items():
-            row = ET.SubElement(table, "tr")
-            for cell in (name, text):
-                ET.SubElement(row, "td").text = cell
-        body = ET.tostring(picture, encoding="unicode")
-        return f"<div>{body}<style scoped>{viz.CSS}{CSS}</style></div>"
+    picture = viz.to_html(model)  # type: ignore[no-untyped-call]
+    picture.set("open", "")
+    table = ET.SubElement(picture, "table", attrib={"class": "river-estimator-state"})
+    for name, text in facts(model).items():
+        row = ET.SubElement(table, "tr")
+        for cell in (name, text):
+            ET.SubElement(row, "td").text = cell
+    body = ET.tostring(picture, encoding="unicode")
+    return f"<div>{body}<style scoped>{viz.CSS}{CSS}</style></div>"
 
 
 def facts(model: Any) -> dict[str, str]:

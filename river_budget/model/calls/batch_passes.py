@@ -26,10 +26,11 @@ class ManyAtOnce:
     forget_rows: Callable[[], None]
     takes_lists: bool
     needs: ClassVar[Need]
-    scoring_pass: ClassVar[Any]
-    pass_holder: Any
+    learning_pass: Any
+    scoring_pass: Any
     first_columns: int
     add_features: Callable[..., None]
+    prepare: Callable[[], None]
     most_entries: ClassVar[int] = 2**18  # entries of a part of a sparse matrix
 
     @property
@@ -46,14 +47,10 @@ class ManyAtOnce:
             if not ready:
                 call.move(self.block, done, stop)
             ready = False
-            done += call.run(self.pass_holder.learning_pass)
+            done += call.run(self.learning_pass)
             if done < stop and not issue_warnings(self):
                 self.prepare()
         workspace.give_back()
-
-    def prepare(self) -> None:
-        """Hook: change the model so that the pass that stopped can continue."""
-        raise NotImplementedError
 
     def _score_batch(self, batch: Batch) -> Rows:
         """The scores of a batch, with one state of the model."""

@@ -6,14 +6,14 @@ A model is a block of memory (core/block/layout.py) and two indexes, of features
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from river import base
 
 from ...core.block import blocks
 from ...core.block.codes import Task
-from ...kernels import RBF, Kernel
+from ...kernels import RBF
 from ..base.base import StreamModel
 from ..calls.calls import Rows
 from ..calls.one_by_one import AGAIN
@@ -27,15 +27,17 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
     """The base class of classifiers, binary and multi-class."""
 
     usual_kernel = RBF("2/d")
-    _binary: ClassVar[bool] = False  # whether the algorithm separates two classes only
+    classes: tuple[Any, ...] | None
 
-    def __init__(
-        self, kernel: Kernel | None, classes: tuple[Any, ...] | None, seed: int | None = None
-    ):
-        super().__init__(kernel, seed)
-        check_classes(classes, self._binary)
-        self.classes = classes
-        self.labels = Labels(classes or (), self._binary, closed=classes is not None)
+    def __init__(self, given: dict[str, Any]):
+        super().__init__(given)
+        check_classes(self.classes, self._binary)
+        self.labels = Labels(self.classes or (), self._binary, closed=self.classes is not None)
+
+    @property
+    def _binary(self) -> bool:
+        """Whether the algorithm separates two classes only."""
+        return self.algorithm.binary
 
     @property
     def _multiclass(self) -> bool:
@@ -80,9 +82,6 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         if before == 1:
             split(model.coefficients)
             self.after_promotion()
-
-    def after_promotion(self) -> None:
-        """Hook: the coefficients a of one output have become (-a/2, a/2, 0); convert other numbers kept per output."""
 
     @marked
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
@@ -294,14 +293,13 @@ class BudgetRegressor(BudgetModel, Regressor):
 
 
 @functools.lru_cache(64)
-def _numbered(prefix: str, n: int) -> list[str]:
+def numbered(prefix: str, n: int) -> list[str]:
+    """Names of n new features."""
     return [f"{prefix}_{j}" for j in range(n)]
 
 
 class Transformer(StreamModel, base.MiniBatchTransformer):
     """The base class of transformers, which learn without targets."""
-
-    _prefix: ClassVar[str]  # of the names of the new features
 
     def _count(self, n: int) -> None:
         """Add n to the number of examples learned."""
@@ -311,7 +309,10 @@ class Transformer(StreamModel, base.MiniBatchTransformer):
 
     def _feature_names(self) -> list[str]:
         """The names of the new features."""
-        return _numbered(self._prefix, self.n_outputs)
+        raise NotImplementedError
+
+    def named(self, scores: Rows) -> None:
+        """Landmarks have no coefficients."""
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
         features = self._score_row(x)

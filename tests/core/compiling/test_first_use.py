@@ -146,7 +146,7 @@ def test_every_estimator_can_be_compiled_by_its_name():
 @pytest.mark.parametrize("model", one_of_each(TABLE))
 def test_what_a_class_runs_is_among_its_passes(model):
     found = set(compiling.passes_of(type(model)))
-    for function in (model.scoring_pass, model.pass_holder.learning_pass):
+    for function in (model.scoring_pass, model.learning_pass):
         assert function is None or function in found
     assert found <= {*compiling.all_passes()}
 

@@ -15,6 +15,7 @@ from saved_models import ALL, answers, file_of, stream_of, taught, teach
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
+from river_budget.core.block.codes import Strategy
 from river_budget.kernels import RBF
 from river_budget.model.calls.calls import EXAMPLES_PER_CALL
 
@@ -29,7 +30,7 @@ class Held(rb.BSGDClassifier):
     @staticmethod
     def learning_pass(addresses):
         Held.in_the_middle()
-        return rb.BSGDClassifier.learning_pass(addresses)
+        return rb.BSGDClassifier.algorithm.learn[Strategy.PAIRS](addresses)
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ class HeldWhole(rb.AutoKernelClassifier):
     @staticmethod
     def learning_pass(addresses):
         HeldWhole.in_the_middle()
-        return rb.AutoKernelClassifier.learning_pass(addresses)
+        return rb.AutoKernelClassifier.algorithm.learn(addresses)
 
 
 @pytest.mark.usefixtures("ctrl_c")

@@ -1,0 +1,118 @@
+"""Algorithm: what the estimators, files and sums of models know of an algorithm, as data.
+
+An estimator holds one as the class attribute `algorithm`, and overrides nothing. examples/extending.md has a table of
+the fields. A value that depends on parameters may be a function of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.block import blocks
+from ..core.block.codes import Maintenance
+from ..core.budget.united import project_cheapest, remove_lightest
+from ..core.expansion.scoring import decide
+from ..kernels import Kernel
+from ..maintenance import Maintenance as Strategy
+from .calls.calls import Call
+
+FULL_CAPACITY_BUDGET = 1024  # models with at most this budget allocate all vectors at the start
+
+
+def nothing(*given: Any) -> None:
+    """There is nothing to do, or to check."""
+
+
+def by_pass(model: Any, united: bool) -> None:
+    """Apply the maintenance until a smaller budget is kept; in a sum of models to what changes it least."""
+    head = blocks.views(model.block).head
+    arity = head.arity
+    if united and head.maintenance != Maintenance.MERGE:
+        Call(model.block).run(project_cheapest if head.factored else remove_lightest)
+        return
+    if united:
+        head.arity = 2  # merging more than two at once would lose more
+    Call(model.block).run(model.algorithm.shrink)
+    head.arity = arity
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The columns of the tables are stored examples."""
+
+    room: float = FULL_CAPACITY_BUDGET  # a larger budget gets its memory as it is needed
+    # rows of `per_vector` that belong to the example, the label first: then vectors are a window of the stream, the
+    # parameter `window` limits them, and `factor` holds their kernel values
+    marks: tuple[int, ...] = ()
+    usual: Strategy | None = (
+        None  # the maintenance where the parameter is None; None: by the kernel
+    )
+    approximates: bool = False  # warns where gamma="c/d" counts the features of a first example
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The columns of the tables are random numbers, which depend on the name of a feature and the seed."""
+
+    count: Callable[[Any], int]  # (model): columns
+    numbers: Callable[..., Any]  # (model, names, header): their rows
+    approximates: bool = False
+
+
+@dataclass(frozen=True)
+class After:
+    """What an algorithm does after a change to its model."""
+
+    change: Callable[[Any, str], None] = nothing  # (model, name): a parameter has another value
+    # (model): a third class came, and coefficients a of one output are (-a/2, a/2, 0)
+    promotion: Callable[[Any], None] = nothing
+    budget: Callable[[Any, bool], None] = by_pass  # (model, united): there are too many vectors
+    union: Callable[[Any, list[Any]], None] = nothing  # (model, parts): it became a sum of models
+
+
+@dataclass(frozen=True)
+class Files:
+    """What a file may contain."""
+
+    # {name: (least, most)} of parameters, fields of the record, `per_vector` and own tables
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    # (model, count): raise ValueError for a state in its ranges that compiled code could not bear
+    check: Callable[[Any, int], None] = nothing
+    whole_factor: Any = False  # whether `factor` has numbers above its diagonal
+    scored_rows: bool = False  # whether scoring reads `per_vector`
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm: its passes, its memory, and functions of a model for what is special in it."""
+
+    learn: Any  # the compiled pass, or {kind of maintenance: pass}; None: nothing to learn
+    state: Any  # the record; a field with a parameter's name holds the parameter's value
+    score: Any = decide  # the compiled pass that only scores
+    mean: Any = (
+        None  # the same by the mean of the iterates, for models with the parameter `average`
+    )
+    shrink: Any = None  # the compiled pass that keeps a smaller budget
+    header: Mapping[str, Any] = field(default_factory=dict)  # more fields of the header
+    # fields of the record that do not begin with 0
+    start: Mapping[str, Any] = field(default_factory=dict)
+    counters: tuple[str, ...] = ()  # fields of the record of which a sum of models has the largest
+    kernel: Kernel | None = None  # the kernel where the parameter is None; None: that of the task
+    binary: bool = False  # whether it separates two classes only
+    columns: Vectors | Drawn = Vectors()
+    together: Callable[[Mapping[str, Any]], None] = nothing  # (parameters): raise if they clash
+    prepare: Callable[[Any], None] | None = None  # (model): what a stopped pass needs; None: room
+    after: After = After()
+    files: Files = Files()
+
+
+def values_of(fields: Mapping[str, Any], model: Any) -> dict[str, Any]:
+    """The fields with their values for a model."""
+    return {name: value_of(value, model) for name, value in fields.items()}
+
+
+def value_of(value: Any, model: Any) -> Any:
+    """A value, or that of a function of the model."""
+    return value(model) if callable(value) else value
