@@ -25,7 +25,7 @@ from river import datasets, evaluate, metrics, preprocessing
 import river_budget as rb
 from river_budget.core.block.codes import Maintenance
 from river_budget.core.budget.removal import remove_to_budget, shrink_to_budget
-from river_budget.core.compiling.array_views import carver
+from river_budget.core.compiling.array_views import carver, record
 from river_budget.core.compiling.jit import compiled
 from river_budget.core.examples.present_features import unpack
 from river_budget.core.expansion.support import add_to, insert, rescale
@@ -35,7 +35,7 @@ from river_budget.model.algorithm import Algorithm
 from river_budget.model.estimators.estimators import BudgetClassifier
 from river_budget.parameters import Mutable, positive, whole
 
-STATE = np.dtype((np.record, [("shift", "f8"), ("mistakes", "f8")]))
+STATE = record("f8 shift mistakes")
 state_at = carver(STATE, 0)
 
 
@@ -68,7 +68,7 @@ class ShiftingPerceptronClassifier(BudgetClassifier):
     budget
         The largest number of support vectors.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     shift
         How fast the past fades: the first mistakes count less, the larger it is.
     classes

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import math
 import pickle
 
 import numpy as np
@@ -381,7 +383,13 @@ def test_memory_follows_the_budget(model):
     assert sizes[2] > 10 * sizes[0]
 
 
-FULL = "river_budget.model.expansions.expansion.FULL_CAPACITY_BUDGET"  # of larger budgets a part is reserved
+def with_room(model, room):
+    """The algorithm of a model, with memory for so many vectors at once; NOGD always has all."""
+    columns = model.algorithm.columns
+    room = room if columns.room < math.inf else math.inf
+    return dataclasses.replace(model.algorithm, columns=dataclasses.replace(columns, room=room))
+
+
 GROWING = [
     rb.RBPClassifier(1200, RBF(5.0), seed=1),  # beyond the constant as it is
     rb.BSGDClassifier(150, RBF(5.0), RemoveOldest()),
@@ -400,9 +408,9 @@ def test_a_large_budget_grows_into_its_room_and_learns_the_same(model, monkeypat
     X, y = rng.normal(size=(n, 3)), rng.random(n) > 0.5
     growing, whole = model.clone(), model.clone()
     full = min(1024, model.budget // 2)
-    monkeypatch.setattr(FULL, full)
+    monkeypatch.setattr(type(model), "algorithm", with_room(model, full))
     predictions = growing.predict_then_learn_many(X, y)
-    monkeypatch.setattr(FULL, 10**9)
+    monkeypatch.setattr(type(model), "algorithm", with_room(model, 10**9))
     assert whole.predict_then_learn_many(X, y).tolist() == predictions.tolist()
     assert growing.support_vectors() == whole.support_vectors()
     assert full < growing.n_support_vectors <= model.budget

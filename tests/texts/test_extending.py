@@ -15,6 +15,10 @@ from folders import EXAMPLES
 from river import checks, compose, preprocessing
 
 import river_budget as rb
+from river_budget.algorithms import PLACES
+from river_budget.algorithms.features.drawn import Drawn as DrawnModel
+from river_budget.algorithms.features.drawn import DrawnMap
+from river_budget.model.algorithm import After, Algorithm, Drawn, Files, Vectors
 from river_budget.model.base.base import StreamModel
 from river_budget.saving import nodes
 
@@ -24,11 +28,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
 GUIDE = (EXAMPLES / "extending.md").read_text()
 
 
-SPEC = importlib.util.spec_from_file_location(
-    "your_own_algorithm", EXAMPLES / "your_own_algorithm.py"
-)
-EXAMPLE = sys.modules[SPEC.name] = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(EXAMPLE)
+def module_of(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    found = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+EXAMPLE = module_of(EXAMPLES / "your_own_algorithm.py")
 Shifting = EXAMPLE.ShiftingPerceptronClassifier
 
 
@@ -151,12 +158,23 @@ def names_in_table(title):
 
 
 def test_the_guide_lists_the_fields_of_an_algorithm():
-    parts = {"After": After, "Files": Files, "Vectors": Vectors, "Drawn": Drawn}
     fields = {field.name for field in dataclasses.fields(Algorithm)}
     assert len(fields) <= 15
-    of_parts = {field.name for part in parts.values() for field in dataclasses.fields(part)}
+    of_parts = {
+        field.name for part in (After, Files, Vectors, Drawn) for field in dataclasses.fields(part)
+    }
     assert names_in_table("The fields of Algorithm") == fields
     assert names_in_table("Its parts") == of_parts
+
+
+def test_the_algorithm_on_the_page_runs_as_it_is_written(monkeypatch, tmp_path):
+    """It is that of the program, so its scores are those of the reference."""
+    monkeypatch.setattr(nodes, "_registered", {})
+    code = re.search(r"```python\n(.*?)```", GUIDE, re.S)[1]
+    (tmp_path / "page.py").write_text(code)
+    page = module_of(tmp_path / "page.py")
+    monkeypatch.setattr(EXAMPLE, "ShiftingPerceptronClassifier", page.ShiftingPerceptronClassifier)
+    assert EXAMPLE.differences(300) < 1e-12
 
 
 # What a class of the package may define besides its algorithm and parameters: methods for users, and a transformer's
@@ -171,11 +189,14 @@ def test_an_estimator_overrides_nothing(name):
         pytest.skip("not in a block with an Algorithm alone")
     own = set()
     for part in kind.__mro__:
-        if part.__module__.startswith("river_budget.algorithms") and part is not Drawn_:
+        if part.__module__.startswith("river_budget.algorithms") and part not in (
+            DrawnModel,
+            DrawnMap,
+        ):
             own |= set(vars(part)) - {"algorithm", "needs"}
     ours = [base for base in kind.__mro__ if base.__module__.startswith("river_budget.model")]
-    inherited = {n for base in ours if base not in SHELLS for n in vars(base)}
-    assert {n for n in own & inherited if not n.startswith("__")} <= OVERRIDDEN
+    inherited = {name for base in ours for name in vars(base) if not name.startswith(("__", "_abc"))}
+    assert own & inherited <= OVERRIDDEN
 
 
 def test_the_guide_names_functions_that_exist():

@@ -11,7 +11,7 @@ from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.expansions.expansion import Averaging, split
-from ...parameters import Fixed, Mutable, not_negative, optional, positive, whole
+from ...parameters import FINITE, Fixed, Mutable, not_negative, optional, positive, whole
 from .drawn import Drawn
 from .fourier import WAVES, check_waves
 
@@ -39,7 +39,7 @@ FOGD = Algorithm(
     columns=WAVES,
     together=check_waves,
     after=After(promotion=_split_rows),
-    files=Files(scored_rows=True),
+    files=Files(ranges={"per_vector": FINITE}, scored_rows=True),
 )
 
 

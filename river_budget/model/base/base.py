@@ -74,7 +74,7 @@ class StreamModel(OneByOne, base.Estimator):
 
     def __init__(self, given: dict[str, Any]):
         """given: the parameters, as `locals()` of the constructor of a class."""
-        for name, value in given.items():
+        for name, value in ({"kernel": None} | given).items():
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
         check_compiled("kernel", self.kernel_in_use, KERNELS)
@@ -163,7 +163,7 @@ class StreamModel(OneByOne, base.Estimator):
     @property
     def kernel_in_use(self) -> Kernel:
         """The parameter `kernel`, or the default."""
-        return self.__dict__.get("kernel") or self.default_kernel()
+        return self.kernel or self.default_kernel()
 
     def index_of(self, names: Iterable[Any]) -> FeatureIndex:
         """An index of these features. Random numbers contain the scale of a feature."""
