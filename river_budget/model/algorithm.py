@@ -90,14 +90,14 @@ class Algorithm:
 
     learn: Any  # the compiled pass, or {kind of maintenance: pass}; None: nothing to learn
     state: Any  # the record; a field with a parameter's name holds the parameter's value
-    score: Any = decide  # the compiled pass that only scores
-    mean: Any = (
-        None  # the same by the mean of the iterates, for models with the parameter `average`
-    )
     shrink: Any = None  # the compiled pass that keeps a smaller budget
     header: Mapping[str, Any] = field(default_factory=dict)  # more fields of the header
     # fields of the record that do not begin with 0
     start: Mapping[str, Any] = field(default_factory=dict)
+    score: Any = decide  # the compiled pass that only scores
+    mean: Any = (
+        None  # the same by the mean of the iterates, for models with the parameter `average`
+    )
     counters: tuple[str, ...] = ()  # fields of the record of which a sum of models has the largest
     kernel: Kernel | None = None  # the kernel where the parameter is None; None: that of the task
     binary: bool = False  # whether it separates two classes only
