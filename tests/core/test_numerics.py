@@ -113,7 +113,9 @@ def test_quarter_turns_are_taken_off_without_rounding():
 
 
 def test_sine_and_cosine_of_what_is_no_angle_are_finite():
-    sines, cosines = sines_cosines(np.array([0.0, 1.0, math.inf, -math.inf, math.nan, 1e300, -1e16]))
+    sines, cosines = sines_cosines(
+        np.array([0.0, 1.0, math.inf, -math.inf, math.nan, 1e300, -1e16])
+    )
     assert (sines[0], cosines[0]) == (0.0, 1.0)
     assert sines[1] == pytest.approx(math.sin(1.0))
     assert (sines[2:] == 0.0).all()

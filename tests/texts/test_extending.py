@@ -195,7 +195,9 @@ def test_an_estimator_overrides_nothing(name):
         ):
             own |= set(vars(part)) - {"algorithm", "needs"}
     ours = [base for base in kind.__mro__ if base.__module__.startswith("river_budget.model")]
-    inherited = {name for base in ours for name in vars(base) if not name.startswith(("__", "_abc"))}
+    inherited = {
+        name for base in ours for name in vars(base) if not name.startswith(("__", "_abc"))
+    }
     assert own & inherited <= OVERRIDDEN
 
 
