@@ -16,7 +16,6 @@ from __future__ import annotations
 import array
 import hashlib
 import math
-import threading
 import warnings
 from collections import OrderedDict, deque
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from river import base
 
 from .model.inputs.cells import Cells, as_list
 from .model.inputs.targets import array_of, plain
+from .model.lock import lock_of
 from .model.stream_warnings import StreamWarning, level_of_user
 from .parameters import whole
 
@@ -119,7 +119,7 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
         self._held: OrderedDict[int, Held] = OrderedDict()  # by their numbers
         self._waiting: dict[int, deque[int]] = {}  # {key of a row: numbers of its predictions}
         self._last_key = self._last_learned = -1  # the last row's key, labels learned by then
-        self._lock = threading.RLock()
+        self._lock = lock_of(self, "_lock")
 
     @property
     def _wrapped_model(self) -> Any:
@@ -297,7 +297,7 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._lock = threading.RLock()
+        self._lock = lock_of(self, "_lock")
 
 
 def _key(x: Any) -> int:

@@ -31,7 +31,15 @@ FORKED = (
     "this process was forked while a thread used this model, which may be half changed: load the model anew, or make "
     "it after the fork"
 )
-_all: weakref.WeakSet[ModelLock] = weakref.WeakSet()
+_owners: weakref.WeakKeyDictionary[Any, str] = (
+    weakref.WeakKeyDictionary()
+)  # and the name of its lock
+
+
+def lock_of(owner: Any, name: str) -> Any:
+    """A new RLock, which its owner keeps under this name: a forked child says so if a thread holds it at the fork."""
+    _owners[owner] = name
+    return threading.RLock()
 
 
 class ModelLock:
@@ -43,11 +51,10 @@ class ModelLock:
     __slots__ = ("__weakref__", "changing", "held", "waiting")
 
     def __init__(self) -> None:
-        self.held: Any = threading.RLock()
+        self.held: Any = lock_of(self, "held")
         # an item for each thread that waits for the lock, the oldest first: appending and deleting one are atomic
         self.waiting: list[Any] = []
         self.changing = False  # whether the thread that holds the lock is changing the model
-        _all.add(self)
 
     def __reduce__(self) -> Any:
         return ModelLock, ()
@@ -109,13 +116,15 @@ class LostLock:
 
 def _after_fork() -> None:
     """In a forked child: a model that another thread used is unusable, all others are free."""
-    for lock in list(_all):
-        lock.waiting = []
-        if not isinstance(lock.held, LostLock):
-            if lock.held.acquire(blocking=False):
-                lock.held.release()
+    for owner, name in list(_owners.items()):
+        held = getattr(owner, name)
+        if isinstance(owner, ModelLock):
+            owner.waiting = []
+        if not isinstance(held, LostLock):
+            if held.acquire(blocking=False):
+                held.release()
             else:
-                lock.held = LostLock()
+                setattr(owner, name, LostLock())
 
 
 if hasattr(os, "register_at_fork"):

@@ -30,6 +30,15 @@ def test_forged_models_per_key_are_refused(work, tmp_path):
     assert status == 0, errors
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_20_000_forged_files_of_keyed_models_end_no_process(seed, tmp_path):
+    code = "import sys, keyed_forging; keyed_forging.anything(sys.argv[1], 5000, sys.argv[2])"
+    status, output, errors = ended(code, tmp_path, seed, limit=1800, PYTHONPATH=PYTHONPATH)
+    assert status == 0, errors
+    print(output)
+
+
 @pytest.mark.parametrize(
     "statement",
     [

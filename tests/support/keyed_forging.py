@@ -16,7 +16,7 @@ import warnings
 
 import pytest
 from forging import EVIL, forge, packed, unpacked, zipped
-from river import compose, preprocessing
+from river import compose, feature_selection, preprocessing
 from saved_models import file_of, stream_of, teach
 
 import river_budget as rb
@@ -102,6 +102,10 @@ TEMPLATES = [
     preprocessing.StandardScaler() | rb.RBPClassifier(5, RBF(0.5), seed=1),
     preprocessing.MinMaxScaler() | rb.RBPClassifier(5, RBF(0.5), seed=1),
     rb.FeatureBudget(9) | rb.RBPClassifier(5, RBF(0.5), seed=1),
+    preprocessing.RobustScaler() | rb.RBPClassifier(5, RBF(0.5), seed=1),
+    preprocessing.MaxAbsScaler(window_size=5) | rb.RBPClassifier(5, RBF(0.5), seed=1),
+    (preprocessing.AdaptiveStandardScaler() + feature_selection.VarianceThreshold())
+    | rb.RBPClassifier(5, RBF(0.5), seed=1),
 ]
 
 
@@ -240,7 +244,7 @@ def forged(rng, template, states):
 def anything(folder, n=300, seed=0):
     """Refused, or models that work; what a row is wrong for, a model may refuse."""
     path, rng, outcomes = os.path.join(folder, "file"), random.Random(int(seed)), []
-    kinds = [TEMPLATES[place] for place in (0, 4, 6, 10, 11, 13, 16)]
+    kinds = [TEMPLATES[place] for place in (0, 4, 6, 10, 11, 13, 16, 19, 20, 21)]
     sources = [(m, file_of(m.clone()), [file_of(taught(m)) for _ in range(2)]) for m in kinds]
     warnings.simplefilter("ignore")
     for _ in range(int(n)):

@@ -10,13 +10,13 @@ from __future__ import annotations
 import itertools
 import operator
 import struct
-import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core.passes.scaling import NEVER, learn
+from ...model.lock import lock_of
 from ...parameters import as_float, check_example, number
 
 Example = dict[Any, Any]
@@ -65,7 +65,7 @@ def check_types(values: Sequence[Any]) -> None:
 class Columns:
     """Names, their places and their numbers, and the lock of all who read or change the numbers."""
 
-    __slots__ = ("initial", "lock", "next", "places", "table", "whole")
+    __slots__ = ("__weakref__", "initial", "lock", "next", "places", "table", "whole")
 
     def __init__(self, initial: tuple[float, ...], rows: Iterable[list[Any]] = ()):
         """`rows`: [name, number, number, number] of each feature."""
@@ -75,7 +75,7 @@ class Columns:
             names.append(name)
             numbers.append(own)
         self.initial = initial
-        self.lock = threading.RLock()
+        self.lock = lock_of(self, "lock")
         self.places = {name: place for place, name in enumerate(names, UNKNOWN + 1)}
         self.next = itertools.count(UNKNOWN + 1 + len(names))
         self.table: Any = np.array(numbers, float).T.copy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ from river import base, compose
 
 from ...model.inputs.batches import Batch
 from ...model.inputs.targets import Targets, real, weights
+from ...model.lock import lock_of
 
 __all__ = ["TargetStandardScaler"]
 
@@ -143,11 +143,11 @@ class Seen:
     The numbers are one tuple, so that a prediction sees those of one moment.
     """
 
-    __slots__ = ("lock", "numbers")
+    __slots__ = ("__weakref__", "lock", "numbers")
 
     def __init__(self, numbers: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)):
         self.numbers = numbers
-        self.lock = threading.RLock()
+        self.lock = lock_of(self, "lock")
 
     def __reduce__(self) -> Any:
         return Seen, (self.numbers,)

@@ -513,4 +513,4 @@ def test_copies_have_locks_of_their_own():
         for twin in twins:
             together(lambda twin=twin: twin.learn_one(*example(1)))
     assert len({id(each.lock) for each in [model, *twins]}) == len(twins) + 1
-    assert {id(each.lock) for each in twins} <= set(map(id, locks._all))
+    assert {id(each.lock) for each in twins} <= set(map(id, locks._owners))

@@ -1,0 +1,125 @@
+"""Forks while another thread holds the lock of a scaler or a wrapper: the child says so or works, and never hangs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+from folders import PYTHONPATH
+from processes import ended
+
+import river_budget as rb
+from river_budget.model.lock import FORKED
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+X = {"a": 1.0, "b": 2.0}
+PATIENCE = 60  # seconds after which a child that hangs is killed by its own alarm
+KINDS = {
+    "StandardScaler": lambda: rb.StandardScaler(),
+    "MinMaxScaler": lambda: rb.MinMaxScaler(),
+    "TargetStandardScaler": lambda: rb.TargetStandardScaler(rb.RBPRegressor(5, seed=1)),
+    "Delayed": lambda: rb.Delayed(rb.RBPClassifier(5, seed=1)),
+}
+
+
+def lock_in(model):
+    """The lock of a scaler or a wrapper."""
+    if isinstance(model, rb.Delayed):
+        return model._lock
+    return model._seen.lock if isinstance(model, rb.TargetStandardScaler) else model._columns.lock
+
+
+def learn(model, i=0):
+    x = {"a": float(i), f"b{i % 3}": 1.0}
+    if isinstance(model, rb.Delayed):
+        model.learn_one(x, i % 2 == 0)
+    elif hasattr(model, "predict_one"):
+        model.learn_one(x, float(i % 7))
+    else:
+        model.learn_one(x)
+
+
+def ask(model):
+    return model.predict_one(X) if hasattr(model, "predict_one") else model.transform_one(X)
+
+
+def child_of(work):
+    """What the work of a forked child came to: 0, 1 if it says that the process was forked, else a failure."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(PATIENCE)
+        status = 2
+        try:
+            work()
+            status = 0
+        except RuntimeError as error:
+            status = 1 if str(error) == FORKED else 3
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def held(name):
+    """The lock is held by another thread at the fork: the child says so, and the parent goes on."""
+    used, free = KINDS[name](), KINDS[name]()
+    for model in (used, free):
+        for i in range(9):
+            learn(model, i)
+        ask(model)
+    inside, go_on = threading.Event(), threading.Event()
+
+    def hold():
+        with lock_in(used):
+            inside.set()
+            assert go_on.wait(PATIENCE)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert inside.wait(PATIENCE)
+    try:
+        assert child_of(lambda: learn(used)) == 1
+        assert child_of(lambda: (learn(free), ask(free))) == 0
+    finally:
+        go_on.set()
+        thread.join()
+    learn(used)
+    ask(used)
+
+
+def busy(name):
+    """Threads learn all the time while the process forks."""
+    model, stop = KINDS[name](), threading.Event()
+    for i in range(9):
+        learn(model, i)
+    ask(model)
+
+    def work():
+        i = 0
+        while not stop.is_set():
+            learn(model, i)
+            i += 1
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        found = {
+            child_of(lambda: [(learn(model, i), ask(model)) for i in range(3)]) for _ in range(40)
+        }
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert found <= {0, 1}, found
+
+
+@pytest.mark.parametrize("what", ["held", "busy"])
+@pytest.mark.parametrize("name", KINDS)
+def test_a_fork_while_a_thread_holds_the_lock(what, name):
+    code = f"import sys, test_forks; test_forks.{what}(sys.argv[1])"
+    path = os.pathsep.join([os.path.dirname(__file__), PYTHONPATH])
+    status, _, errors = ended(code, name, PYTHONPATH=path)
+    assert status == 0, errors
