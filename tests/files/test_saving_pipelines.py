@@ -87,6 +87,7 @@ PIPELINES = {
     | feature_selection.SelectKBest(stats.PearsonCorr(), k=2)
     | pre.StandardScaler()
     | BSGD,
+    "delayed": rb.Delayed(numeric() | pre.StandardScaler() | BSGD, 50),
     "varying": numeric("still") | feature_selection.VarianceThreshold(0.1) | BSGD,
 }
 MADE = dict.fromkeys(PIPELINES)
@@ -128,7 +129,7 @@ def test_a_usual_pipeline_is_saved_and_learns_on_to_the_same_probabilities(name,
     model = taught(name)
     rb.save(model, file)
     same = rb.load(file)
-    assert list(same.steps) == list(model.steps)
+    assert list(getattr(same, "steps", ())) == list(getattr(model, "steps", ()))
     for x, y in stream(80, 2):
         x = usable(name, x)
         assert same.predict_proba_one(copy.copy(x)) == model.predict_proba_one(copy.copy(x))
@@ -275,10 +276,6 @@ def outcome(node, arrays, name):
             except (ValueError, TypeError, KeyError, ArithmeticError, AttributeError):
                 continue  # a value that this step or the model behind refuses
     return "loaded"
-
-
-PIPELINES["delayed"] = rb.Delayed(numeric() | pre.StandardScaler() | BSGD, 50)
-MADE["delayed"] = None
 
 
 @pytest.mark.parametrize("n", [60, pytest.param(1500, marks=pytest.mark.slow)])
