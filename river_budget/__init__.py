@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # `__getattr__` below loads each name when it is first used
     from .algorithms.scaling.scalers import MinMaxScaler, StandardScaler
     from .algorithms.scaling.targets import TargetStandardScaler
     from .algorithms.window.sbp import SBPClassifier
+    from .checkpoint import Checkpoint
     from .delayed import Delayed
     from .feature_budget import FeatureBudget
     from .guard import Guard
@@ -68,6 +69,7 @@ __all__ = [
     "BSGDClassifier",
     "BSGDRegressor",
     "BudgetPerceptronClassifier",
+    "Checkpoint",
     "Delayed",
     "FOGDClassifier",
     "FOGDRegressor",
@@ -113,6 +115,7 @@ __all__ = [
 
 MODULES = ("datasets", "distributed", "export", "plots", "sklearn")  # beside those in __all__
 _PLACES = {name: f"algorithms.{module}" for name, module in algorithms.PLACES.items()} | {
+    "Checkpoint": "checkpoint",
     "Delayed": "delayed",
     "FeatureBudget": "feature_budget",
     "Guard": "guard",

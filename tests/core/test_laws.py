@@ -86,6 +86,7 @@ FLOORS = [  # from the ground up; modules may import what lies on their own floo
     {"algorithms"},
     {"uniting"},
     {"saving"},
+    {"checkpoint"},
     {""},  # the package itself, with the public names
     # these use the package as its users do
     {"distributed", "experiments", "export", "plots", "sklearn"},
