@@ -92,8 +92,6 @@ def limit_of(models: list[Any], budget: int | None) -> dict[str, Any]:
     """The parameter that limits the number of vectors."""
     first = models[0]
     if not (isinstance(first, BudgetModel) and first.budget_name in first.parameters()):
-        if budget is not None:
-            raise ValueError(f"budget={budget!r}: {type(first).__name__} has none")
         return {}
     limits = [model.budget_in_use for model in models]
     if budget is None and None not in limits:

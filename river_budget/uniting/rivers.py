@@ -26,8 +26,8 @@ def merged(models: list[Any], weights: list[float]) -> Any:
         linear_model.LinearRegression: _linear,
         linear_model.LogisticRegression: _linear,
         linear_model.Perceptron: _linear,
-        linear_model.PAClassifier: _passive_aggressive,
-        linear_model.PARegressor: _passive_aggressive,
+        linear_model.PAClassifier: _linear,
+        linear_model.PARegressor: _linear,
         linear_model.SoftmaxRegression: _softmax,
     }
     kind = type(models[0])
@@ -92,23 +92,20 @@ def _linear(models: list[Any], weights: list[float]) -> Any:
     """Merge linear models: weights and intercepts add up; the optimizer and its state are the first one's."""
     from river import optim  # imported here, as it takes long to load
 
-    _check_equal(models, "loss", "intercept_init")
     result = copy.deepcopy(models[0])
-    result._weights = utils.VectorDict(_sum([model.weights for model in models], weights))
+    total = _sum([model.weights for model in models], weights)
     result.intercept = _total("intercept", models, weights)
+    if not hasattr(result, "optimizer"):  # passive-aggressive
+        result.weights.clear()
+        result.weights.update(total)
+        return result
+    _check_equal(models, "loss", "intercept_init")
+    result._weights = utils.VectorDict(total)
     if result.l1 != 0:
         _check_equal(models, "l1")
         penalties = _sum([model.cum_l1.to_dict() for model in models], weights)
         result.cum_l1 = utils.VectorDict(penalties, optim.initializers.Zeros())
         result.max_cum_l1 = _total("max_cum_l1", models, weights)
-    return result
-
-
-def _passive_aggressive(models: list[Any], weights: list[float]) -> Any:
-    result = copy.deepcopy(models[0])
-    result.weights.clear()
-    result.weights.update(_sum([model.weights for model in models], weights))
-    result.intercept = _total("intercept", models, weights)
     return result
 
 
@@ -152,14 +149,17 @@ def _standard_scaler(models: list[Any], weights: list[float]) -> Any:
 
 
 def _pool(scaler: Any, name: Any, count: int, mean: float, var: float) -> None:
-    """Add the statistics of `count` values of a feature to a scaler. Modifies `scaler`."""
+    """Add the statistics of `count` values of a feature to a scaler; a negative count takes them out."""
     total = scaler.counts[name] + count
     if total == 0:
+        for table in (scaler.counts, scaler.means, scaler.vars):
+            table.pop(name, None)
         return
     share, difference = count / total, mean - scaler.means[name]
     if scaler.with_std:
         between = share * (1.0 - share) * difference * difference
-        scaler.vars[name] = (1.0 - share) * scaler.vars[name] + share * var + between
+        pooled = (1.0 - share) * scaler.vars[name] + share * var + between
+        scaler.vars[name] = max(0.0, pooled)
     scaler.means[name] += share * difference
     scaler.counts[name] = total
 
@@ -196,7 +196,7 @@ def forget_common(models: list[Any], before: Any) -> None:
 
 def _forget(scaler: Any, common: Any) -> None:
     for name, count in common.counts.items():
-        _take_out(scaler, name, count, common.means[name], common.vars.get(name, 0.0))
+        _pool(scaler, name, -count, common.means[name], common.vars.get(name, 0.0))
 
 
 def _scalers(model: Any) -> Iterator[Any]:
@@ -207,20 +207,3 @@ def _scalers(model: Any) -> Iterator[Any]:
             yield from _scalers(step)
     elif isinstance(model, (preprocessing.StandardScaler, StandardScaler)):
         yield model
-
-
-def _take_out(scaler: Any, name: Any, count: int, mean: float, var: float) -> None:
-    """Remove `count` values with this mean and variance from a feature's statistics. Modifies `scaler`."""
-    total = scaler.counts[name]
-    rest = total - count
-    if rest == 0:
-        for table in (scaler.counts, scaler.means, scaler.vars):
-            table.pop(name, None)
-        return
-    difference = (scaler.means[name] - mean) * total / rest
-    if scaler.with_std:
-        spread = total * scaler.vars[name] - count * var
-        between = count * rest / total * difference * difference
-        scaler.vars[name] = max(0.0, (spread - between) / rest)
-    scaler.means[name] = mean + difference
-    scaler.counts[name] = rest
