@@ -50,7 +50,11 @@ FRONTS = {
     | feature_extraction.RandomTreesEmbedding(5, seed=1),
     "VarianceThreshold": SCALER | feature_selection.VarianceThreshold(0.01),
     "PoissonInclusion": SCALER | feature_selection.PoissonInclusion(0.5, seed=1),
-    "SelectKBest": SCALER | feature_selection.SelectKBest(stats.PearsonCorr(), k=4),
+    # in a union: directly in a pipeline it lets all features through when the model learns, and k when it predicts
+    "SelectKBest": SCALER
+    | compose.TransformerUnion(
+        feature_selection.SelectKBest(stats.PearsonCorr(), k=4, use_abs=True)
+    ),
     "Guard": rb.Guard("skip") | SCALER,
 }
 ONLY_NUMBERS_AS_TARGETS = {"SelectKBest"}

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from river_budget.experiments.speed import speed, speed_cases, timing
+from river_budget.experiments.speed import compiling, speed, speed_cases, timing
 from river_budget.experiments.speed.speed_cases import STREAMS, missing
 from river_budget.experiments.speed.timing import Comparison, Line
 
@@ -77,6 +77,14 @@ def test_contests_do_without_what_is_not_installed(monkeypatch):
     held = [*speed_cases.comparisons(stream, False), *speed_cases.large_products(False)]
     against = {theirs for one in held for _, theirs in one.pairs}
     assert against == {speed_cases.LOGISTIC, speed_cases.SAMPLER, "one model"}
+
+
+def test_compiling_ahead_covers_what_mutate_needs():
+    kinds = {kind for kinds in compiling.families().values() for kind in kinds}
+    shrinking = {kind for kind in kinds if kind.algorithm.shrink is not None}
+    assert len(shrinking) > 8
+    for kind in shrinking:
+        assert kind.algorithm.shrink in set(compiling.passes_of(kind))
 
 
 def test_tables():

@@ -9,6 +9,7 @@ import re
 import pytest
 import river
 from folders import EXAMPLES
+from river import base
 from scripts import load
 
 FOLDER = EXAMPLES / "first_hour"
@@ -51,6 +52,29 @@ def assert_better_than_nothing(lines):
 
 def test_whatever_scales_selects_and_projects_stands_in_front(front):
     assert assert_better_than_nothing(front.scalers_and_selectors(400)) == 3 * len(front.FRONTS) + 2
+
+
+class Widths(base.Classifier):
+    """Notes how many features it gets."""
+
+    def __init__(self):
+        self.learned, self.predicted = set(), set()
+
+    def learn_one(self, x, y):
+        self.learned.add(len(x))
+
+    def predict_one(self, x):
+        self.predicted.add(len(x))
+
+
+def test_the_best_features_are_selected_for_learning_too(front):
+    examples = front.stream("two classes", 20)
+    pipeline = front.FRONTS["SelectKBest"].clone() | Widths()
+    for x, y in examples:
+        pipeline.learn_one(x, y)
+        pipeline.predict_one(x)
+    widths = list(pipeline.steps.values())[-1]
+    assert (widths.learned, widths.predicted) == ({4, len(x)}, {4})  # nothing is known of the first
 
 
 def test_gaps_categories_words_and_aggregates(front):
