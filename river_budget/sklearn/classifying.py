@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from ..algorithms.auto.estimators import AutoKernelClassifier
 from ..model.estimators.checks import is_bare, probabilities_of_batch, scores_of_batch
-from ..nested import changed, last_step
+from ..model.estimators.nested import changed, last_step
 from ..pipelines import decision_function_one
 from .common import RiverEstimator
 

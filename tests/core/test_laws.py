@@ -78,11 +78,11 @@ def imports_of(path):
 
 
 FLOORS = [  # from the ground up; modules may import what lies on their own floor or below
-    {"_version", "core", "progress", "first_use"},
+    {"_version", "core", "progress"},
     {"parameters"},
     {"kernels", "maintenance", "datasets"},
     {"model"},
-    {"guard", "nested", "feature_budget", "pipelines", "delayed"},
+    {"guard", "feature_budget", "pipelines", "delayed"},
     {"algorithms"},
     {"uniting"},
     {"saving"},
