@@ -313,6 +313,7 @@ def test_only_one_decorator_compiles():
     assert used == {
         "by_address.py": ["cfunc"],
         "jit.py": ["njit", "njit"],  # plain, and with our own steps
+        "trial.py": ["njit", "njit", "njit"],  # to see whether our own steps work
         "custom_kernels.py": ["cfunc", "njit"],
     }
 
