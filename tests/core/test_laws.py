@@ -271,6 +271,8 @@ def test_core_imports_numpy_numba_and_itself():
 KNOW_THE_TABLE = {
     "core/passes/auto/memory.py",
     "core/passes/auto/metric.py",
+    "core/passes/auto/words/learners.py",
+    "core/passes/auto/words/numbers.py",
     "core/passes/features/sketch.py",
     "model/expansions/expansion.py",
     "model/expansions/stored.py",
