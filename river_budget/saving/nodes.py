@@ -1,7 +1,7 @@
 """Encode and decode models as nodes: JSON objects with the class, the parameters and the state.
 
 our models     class, parameters, features, labels, numbers and arrays (states.py)
-pipelines, River's own and our wrappers: attributes.py
+pipelines, River's own and our wrappers: objects/encoding.py
 
 Models that only predict have "predict_only": true. What is loaded is what would be saved again, and what is saved
 is what would be loaded: `saved` and `loaded` compare.
@@ -16,9 +16,11 @@ from river import compose
 
 from .. import algorithms
 from ..model.base.base import StreamModel
-from . import attributes, frozen, plain, rivers, states, trust
+from . import frozen, plain, states, trust
 from .archive import Arrays, Source, text_of
 from .errors import SavedModelError, damaged
+from .objects import encoding, steps
+from .objects.kinds import Reading
 
 Node = dict[str, Any]
 DEEPEST_PIPELINE = 10  # the depth up to which pipelines may be nested
@@ -107,7 +109,7 @@ def _encoded(model: Any, arrays: Arrays, depth: int = 0) -> Node:
     else:
         # a guarded pipeline is one whose steps have a guard
         is_pipeline = isinstance(model, compose.Pipeline)
-        node = attributes.encoded(model, inner, "compose.Pipeline" if is_pipeline else None)
+        node = encoding.encoded(model, inner, "compose.Pipeline" if is_pipeline else None)
     if frozen.is_frozen(model):
         node["predict_only"] = True
     return node
@@ -162,6 +164,6 @@ def _model(node: Node, source: Source, only_predicts: bool, depth: int) -> Any:
     def inner(node: Any) -> Any:
         return decoded(node, source, depth + 1)
 
-    if isinstance(kind, str) and kind in rivers.MODELS:
-        return attributes.decoded(node, attributes.Reading(inner, source.reserve))
+    if isinstance(kind, str) and kind in steps.MODELS:
+        return encoding.decoded(node, Reading(inner, source.reserve))
     raise SavedModelError(f"the file holds a {plain.short(kind)}, which this version does not know")

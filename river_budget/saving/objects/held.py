@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from ..delayed import KEY_BYTES, LEAST
-from .attributes import COUNT, NAME, Kind, Reading, Row, Writing, list_of, real, whole
-from .errors import damaged
+from ...delayed import KEY_BYTES, LEAST
+from ..errors import damaged
+from .kinds import COUNT, NAME, Kind, Reading, Row, Writing, list_of, real, whole
 
 KEY = whole(0, 256**KEY_BYTES - 1)
 SHARES = Row(NAME, real(LEAST / 2**20, 1.0), real(0.0, 1.0))
