@@ -239,6 +239,57 @@ def test_a_filter_of_anomalies_is_saved(filtering, file):
 # forged files
 
 
+def with_value(model, *way, value):
+    """The node of a model with another value in one place."""
+    node, arrays = nodes.encoded(model)
+    part = node
+    for step in way[:-1]:
+        part = part[step]
+    assert way[-1] in part
+    part[way[-1]] = value
+    return node, Source(arrays)
+
+
+def rolled():
+    model = fx.Agg(on="a", by=None, how=utils.Rolling(stats.Mean, 5))
+    for x, _ in stream(9, 1):
+        model.learn_one(x)
+    return model
+
+
+MEAN = ("state", "_groups", 0, 1, "obj", "n")
+STEPS = [compose.Prefixer("p"), compose.Suffixer("s"), compose.Select("a"), compose.Discard("a")]
+
+
+@pytest.mark.parametrize(
+    ("model", "way", "value", "reason"),
+    [
+        (fx.TFIDF(), ("state", "n"), -1, "-1 is not a whole number from 0"),
+        (fx.TFIDF(), ("state", "n"), {"float": "1.0"}, "1.0 is not a whole number from 0"),
+        (fx.TFIDF(), ("state", "dfs"), [["a", 1], ["a", 2]], "'a' is in a table twice"),
+        (fx.BagOfWords(), ("parameters", "tokenizer_pattern"), "(a+)+", "without groups"),
+        (fx.BagOfWords(), ("parameters", "tokenizer"), "str.split", "hold no functions"),
+        (compose.SelectType(int), ("parameters", "types"), ["os.system"], "names no type"),
+        (fx.Agg("a", "b", stats.Mean()), ("parameters", "how", "class"), "os.system", "none of"),
+        (fx.Agg("a", "b", stats.Mean()), ("parameters", "how", "class"), ["a"], "none of"),
+        (rolled(), MEAN, {"float": "3.0"}, "a Rolling do not fit together"),
+        (pre.TargetStandardScaler(rb.BSGDRegressor()), ("state", "var", "_S"), {"float": "-1.0"}, "fit"),
+        (pre.RobustScaler(), ("parameters", "q_inf"), {"float": "nan"}, "nan is not a number from 0"),
+        (numeric() | BSGD, ("parameters", "steps", 0, 1, "class"), "stats.Mean", "does not know"),
+    ],
+)  # fmt: skip
+def test_what_a_file_says_is_compared_with_what_it_may_be(model, way, value, reason):
+    with pytest.raises(rb.SavedModelError, match=reason):
+        nodes.loaded(*with_value(model, *way, value=value))
+
+
+def test_products_of_many_steps_are_refused_as_they_take_for_ever(file):
+    product = STEPS[0] * STEPS[1] * STEPS[2] * STEPS[3]
+    rb.save(product, file)
+    with pytest.raises(rb.SavedModelError, match="do not fit together"):
+        rb.save(product * compose.Prefixer("q"), file)
+
+
 def forged_nodes(name, n, seed=0):
     """Nodes with one to three values of another kind, or that are gone."""
     text, arrays = taught_node(name)
