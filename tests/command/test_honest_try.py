@@ -276,7 +276,7 @@ def test_sentences_are_hinted_at_and_become_words(capsys, tmp_path):
     models = ("--models", "AutoKernel")
     found, err = tried(capsys, path, models=models)
     assert found["AutoKernel"]["error %"] > 40
-    assert "sentences: --text review takes their words as features" in err
+    assert "review: sentences; --text review takes their words as features" in err
     found, err = tried(capsys, path, "--text", "review", "--save", kept, models=models)
     assert "1 column of numbers, 1 of texts (their words)" in err
     assert found["AutoKernel"]["error %"] < 10

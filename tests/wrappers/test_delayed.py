@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 import random
+import threading
 from collections import deque
 
 import numpy as np
@@ -259,6 +260,27 @@ def test_a_forged_file_is_refused(part, change, tmp_path):
     files.write(path, archive.packed(node, arrays))
     with pytest.raises(rb.SavedModelError):
         rb.load(path)
+
+
+def test_threads_may_share_it():
+    model, errors = rb.Delayed(rb.BSGDClassifier(9)), []
+
+    def work(number):
+        try:
+            for t in range(300):
+                x = {"a": number + t / 1000}
+                model.predict_proba_one(x)
+                model.learn_one(x, t % 3 > 1)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert (model._learned, model.classifier.n_examples, model.n_held) == (1200, 1200, 0)
 
 
 def test_weights_go_to_the_classifier():

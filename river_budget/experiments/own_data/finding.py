@@ -33,6 +33,7 @@ class Plan:
     target: Target
     at: int  # the index of the target in a row
     notes: list[str] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)  # columns whose words nobody reads
 
     def examples(self, rows: Iterator[tuple[int, list[Any]]]) -> Iterator[tuple[Any, Any]]:
         """(x, y) of each row that has a target."""
@@ -85,7 +86,8 @@ def plan(
         left = f" ({sorting.reasons()})" if sorting.left_out else ""
         raise RuntimeError(f"beside {target!r} there is no column to learn from{left}")
     columns.place(source.names)
-    return Plan(columns, found, at, [*sorting.notes(texts), *_order(rows, at, found)])
+    notes = [*sorting.notes(texts), *_order(rows, at, found)]
+    return Plan(columns, found, at, notes, sorting.sentences)
 
 
 def _why_no_rows(source: Source, some: bool) -> str:
@@ -186,10 +188,6 @@ class _Sorting:
             )
         if self.left_out:
             found.append(f"left out: {self.reasons()}; --keep takes them")
-        if self.sentences:
-            found.append(
-                f"sentences: --text {' '.join(self.sentences[:MOST_LISTED])} takes their words as features"
-            )
         if self.constant:
             found.append(f"the same in all of the first rows: {listed(self.constant)}")
         return found

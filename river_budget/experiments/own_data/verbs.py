@@ -6,6 +6,7 @@ import argparse
 import csv
 import itertools
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -14,10 +15,12 @@ from ...saving import SavedModelError
 from ..common.console import (
     GOOD,
     INTERRUPTED,
+    MOST_LISTED,
     NO_DATA,
     check_drawing,
     counted,
     draw,
+    listed,
     print_tables,
     say,
     visible,
@@ -171,11 +174,14 @@ def remarks(trial: Trial, found: Plan) -> Iterator[str]:
             yield f"{one.name} knows two labels ({labels}) and took all others for {one.labels[0]}"
     if not isinstance(found.columns, SparseColumns) and found.columns.texts:
         yield "River's StandardScaler takes a word that occurs once for 0, so River's models see little of the texts"
+    if found.sentences:
+        some = found.sentences[:MOST_LISTED]
+        yield f"{listed(some)}: sentences; --text {shlex.join(some)} takes their words as features, AutoKernel makes most of them"
     ranking, frozen = trial.ranking(), trial.ranking(later=True)
     if trial.rows_later and frozen and frozen[0] is not ranking[0]:
         yield (
             f"of the frozen copies {frozen[0].name} is better than {ranking[0].name}: for `predict` keep that one, by "
-            f"--models {frozen[0].name} --save FILE"
+            f"--models {shlex.quote(frozen[0].name)} --save FILE"
         )
     if trial.interrupted:
         yield "Interrupted: the table is of the rows until then."
