@@ -76,28 +76,25 @@ def encoded(model: Any, arrays: Arrays) -> Node:
     node["numbers"] = {name: _number(getattr(head, name)) for name in trust.NUMBERS}
     node["own"] = {name: _number(record[name]) for name in record.dtype.names}
     node["arrays"] = int(next(reversed(arrays)).partition("/")[0]) + 1 if arrays else 0
-    for name, table in _saved_tables(model).items():
+    tables = _tables(model)
+    if "factor" in tables and not _has_whole_factor(model):  # its upper half is unused
+        tables["factor"] = np.tril(tables["factor"])
+    for name, table in tables.items():
         arrays[f"{node['arrays']}/{name}"] = np.array(table, f"<{table.dtype.kind}8", order="C")
     return node
 
 
-def _saved_tables(model: Any) -> dict[str, Any]:
-    """The used parts of the tables of a block, and the algorithm's own."""
-    block = blocks.views(model.block)
-    found: dict[str, Any] = {}
+def _tables(model: Any) -> dict[str, Any]:
+    """The used parts of the tables of a block, and the algorithm's own; of vectors the rest is 0."""
+    block, width = blocks.views(model.block), max(model.features.width, 1)
     n = block.head.count
-    for name in TABLES:
-        table = getattr(block, name)
-        if table.size == 0 or (name in TABLES_OF_VECTORS and not is_expansion(model)):
-            continue
-        if name == "vectors":
-            found[name] = table[: max(model.features.width, 1), :n]  # the rest is 0
-        elif name == "factor":  # a square, of which the upper half may be unused
-            found[name] = table[:n, :n] if _has_whole_factor(model) else np.tril(table[:n, :n])
-        else:
-            found[name] = table[..., :n]
-    found |= model.own_tables()
-    return found
+    parts = {"vectors": (slice(width), slice(n)), "factor": (slice(n), slice(n))}
+    found = {
+        name: getattr(block, name)[parts.get(name, (..., slice(n)))]
+        for name in TABLES
+        if getattr(block, name).size and (is_expansion(model) or name not in TABLES_OF_VECTORS)
+    }
+    return found | model.own_tables()
 
 
 def _number(value: Any) -> Any:
@@ -186,17 +183,10 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     model.furnish()
     _restore_own(model, own)
     block = blocks.views(model.block)
-    for name in TABLES:
-        table = getattr(block, name)
-        if table.size and (is_expansion(model) or name not in TABLES_OF_VECTORS):
-            rows = (width,) if name == "vectors" else table.shape[:-1]
-            shape = (count, count) if name == "factor" else (*rows, count)
-            used = tuple(slice(length) for length in shape)
-            table[used] = trust.table(source, folder, name, shape, table.dtype)
+    for name, table in _tables(model).items():
+        table[...] = trust.table(source, folder, name, table.shape, table.dtype)
     if is_expansion(model) and block.vectors[model.features.vacant].any():
         raise damaged("its vectors have numbers at vacant places")
-    for name, table in model.own_tables().items():
-        table[...] = trust.table(source, folder, name, table.shape, table.dtype)
     trust.check_state(model, count)
     if only_predicts and is_window(model):
         _drop_idle_vectors(model)
