@@ -178,7 +178,9 @@ class ShardDatabase:
         try:
             self.connection.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
-            raise RuntimeError(f"{path} is in use by another KeyedModels ({error})") from None
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                raise RuntimeError(f"{path} is in use by another KeyedModels ({error})") from None
+            raise type(error)(f"{path}: {error}") from None  # what is left of a full disk
         found = [text for (text,) in self._execute(SCHEMA)]
         if not found:
             self._execute(TABLE)
