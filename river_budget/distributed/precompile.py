@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
-from ..core.compiling.by_address import make_ready
-from ..core.compiling.needs import with_streams
 from ..model.estimators.checks import all_ours
 from ..model.estimators.estimators import Classifier
 from ..model.inputs.batches import Batch
@@ -24,7 +22,6 @@ EXAMPLE = {"a": 0.5, "b": -0.5}
 def precompile(model: Any, examples: Iterable[Any] = ()) -> None:
     """Have the passes of a model compiled, by clones that predict and learn.
 
-    Also compiles or loads code that only some streams need, such as that for new names.
     Some passes run only when a model is full: to compile these, give `examples` that fill it, as (x, y) or, as in
     River's streams, (x, y, arguments). Without examples, each model of this package inside `model` learns one.
 
@@ -32,8 +29,6 @@ def precompile(model: Any, examples: Iterable[Any] = ()) -> None:
     """
     Batch(np.zeros((1, 1)))  # compiles the check of arrays
     with contextlib.suppress(Exception):
-        for ours in all_ours(model):
-            make_ready(with_streams(ours.needs))
         if examples := list(examples):
             _predict_and_learn(model.clone(), examples)
             return

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...core.block import blocks
-from ...core.block.limits import BOUND
+from ...core.block.limits import BOUND, LONGEST_STEP
 from ...core.passes.window import sbp as core
 from ...core.passes.window import water_levels as choice
 from ...core.rounds.calibration import STEEPEST
-from ...core.rounds.losses import LONGEST_STEP
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files, Vectors
 from ...model.calls.calls import Call

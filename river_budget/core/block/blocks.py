@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..compiling.needs import OF_BLOCKS, Need
+from ..compiling.needs import Need
 from . import layout
-from .codes import Kernel, Objective, Task
+from .codes import Kernel
 
 
 def views(block: Any) -> Any:
@@ -48,9 +48,7 @@ def columns_for(vectors: int) -> int:
 
 
 # Plain integers, as `|` of enumeration members takes ten times as long
-_AUTO, _KERNEL, _OF_BLOCKS = int(Need.AUTO), int(Need.KERNEL), int(OF_BLOCKS)
-_OTHER_KERNELS, _LITERAL = int(Need.OTHER_KERNELS), int(Need.LITERAL)
-_CLASSES = int(Need.CLASSES)
+_KERNEL, _OTHER_KERNELS = int(Need.KERNEL), int(Need.OTHER_KERNELS)
 _NOTHING = dict.fromkeys(layout.HEADER.names or (), 0)
 
 
@@ -61,13 +59,9 @@ def _header(fields: Mapping[str, Any]) -> Any:
 
 def _needs(fields: Mapping[str, Any]) -> int:
     """The shared functions that passes over such a block may need (core/compiling/by_address.py)."""
-    needs = int(fields.get("needs", 0)) & ~_OF_BLOCKS
-    if not needs & _AUTO:  # AutoKernel has functions for classes of its own
-        needs |= _CLASSES * (fields.get("task", 0) == Task.MULTICLASS)
-    if needs & _KERNEL:
-        needs |= _OTHER_KERNELS * (fields.get("kernel", 0) != Kernel.RBF)
-        needs |= _LITERAL * (fields.get("objective", 0) == Objective.EQ21)
-    return int(needs)
+    needs = int(fields.get("needs", 0)) & ~_OTHER_KERNELS
+    others = needs & _KERNEL and fields.get("kernel", 0) != Kernel.RBF
+    return needs | _OTHER_KERNELS if others else needs
 
 
 _SIZE_FIELDS = (

@@ -15,10 +15,7 @@ from __future__ import annotations
 
 import math
 
-from ..compiling.by_address import shared
 from ..compiling.jit import compiled
-from ..compiling.model_type import MATRIX, MODEL, NOTHING, WHOLE
-from ..compiling.needs import Need
 
 # The search for h ends with a step below SHORTEST_STEP, or when the quadratic convergence of Newton's method makes the
 # next one shorter than about NEGLIGIBLE_STEP
@@ -147,7 +144,7 @@ def keep_evaluation(search, j, place, k, reached, slope, curvature):
     search[SLOPE, j], search[BEND, j] = slope, curvature
 
 
-@shared(Need.LITERAL, NOTHING, MODEL, WHOLE, MATRIX)
+@compiled
 def eq21_partners(model, m, search):
     """search[PLACE] = h by equation (21) of the paper as printed, search[LOSS] = the degradation at this h.
 

@@ -22,7 +22,7 @@ from ..expansion.kernel_rows import along_row, row_of_vector, self_kernel
 from ..expansion.support import add_to, append_slot, lightest, weight_of
 from ..vectors.table import write_vector
 from .merge import merge
-from .newcomer import NO, YES, no_newcomer, remove_with_newcomer, unwritten_place
+from .newcomer import NO, YES, no_newcomer, remove_with_newcomer
 from .projection import add_or_project, cheapest, project_out
 from .removal import REMOVALS, chosen_for_removal
 
@@ -73,14 +73,15 @@ def keep_budget(model, exact, strategy, newcomer):
         if strategy == REMOVE:
             p = chosen_for_removal(model, newcomer)
             change += change_by_removal(model, p, exact)
-            remove_with_newcomer(model, p, unwritten_place(newcomer), newcomer[2])
+            remove_with_newcomer(model, p, newcomer)
         elif strategy == FACTOR:
             change += change_by_projection(model, exact)
         else:
             change += merge(model, exact, strategy, newcomer)
         newcomer = no_newcomer(model)
-    if newcomer[1] == NO:  # its vector is not written yet
-        write_vector(model, newcomer[0], newcomer[2])
+    slot, is_written, x = newcomer
+    if is_written == NO:
+        write_vector(model, slot, x)
     return head.scale * (head.scale * change if exact else change)
 
 

@@ -19,10 +19,7 @@ from ..block.codes import Strategy
 from ..block.layout import SEARCH_ROWS
 from ..block.limits import cancels, padded_count
 from ..compiling.array_views import address_of, f64, f64_matrix, i64
-from ..compiling.by_address import shared
 from ..compiling.jit import compiled
-from ..compiling.model_type import MATRIX, NUMBERS, REAL
-from ..compiling.needs import Need
 from ..examples.present_features import present
 from ..expansion.kernel_rows import (
     along_row,
@@ -72,10 +69,10 @@ def merge(model, exact, strategy, newcomer):
     search = f64_matrix(model.heap, SEARCH_ROWS, search_width(model))
     group = new_group(model)
     best_partners(model, lightest(model, search[NN]), newcomer, search, group.members)
-    n_features, unwritten = read_members(model, newcomer, search, group)
+    n_features = read_members(model, newcomer, search, group)
     loss = max(place_merged(model, strategy, search, group), 0.0)
     model.head.cost += model.head.scale * math.sqrt(loss)
-    gain = write_merged(model, exact, n_features, unwritten, newcomer[2], search, group)
+    gain = write_merged(model, exact, n_features, newcomer, search, group)
     return loss + 2.0 * gain if exact else math.sqrt(loss)
 
 
@@ -97,17 +94,15 @@ def new_group(model):
 
 @compiled(inlined=True)
 def read_members(model, newcomer, search, group):
-    """Copy coefficients, vectors and distances of the members to the group.
-
-    Returns (number of features that any member has, slot of a newcomer not written yet or NO_VECTOR).
-    """
-    members, unwritten = group.members, unwritten_place(newcomer)
-    n_features = side_by_side(model, members, unwritten, newcomer[2], group.places, group.points)
+    """Copy coefficients, vectors and distances of the members to the group. Returns how many features they have together."""
+    members, (_, _, x) = group.members, newcomer
+    unwritten = unwritten_place(newcomer)
+    n_features = side_by_side(model, members, unwritten, x, group.places, group.points)
     for i in range(members.shape[0]):
         for r in range(group.a_z.shape[0]):
             group.coefficients[i, r] = model.coefficients[r, members[i]]
     member_distances(model, group.points, n_features, members, search[S], group.distances)
-    return n_features, unwritten
+    return n_features
 
 
 @compiled(inlined=True)
@@ -124,13 +119,13 @@ def place_merged(model, strategy, search, group):
         combine(place, s[0, 1], a[0], a[1], a_z)
         if strategy == MANY:
             cascade(a, s, shares, a_z)
-    if strategy == MANY:
+    if strategy == MANY or model.head.objective == EQ21:  # their search does not compute the loss
         return loss_by_merging(shares, s, a, a_z)
-    return literal_loss(shares, s, a, a_z) if model.head.objective == EQ21 else loss
+    return loss
 
 
 @compiled(inlined=True)
-def write_merged(model, exact, n_features, unwritten, x, search, group):
+def write_merged(model, exact, n_features, newcomer, search, group):
     """Write z to the slot of one member, remove the others. Returns a_z . f(z) - sum_i a_i . f(x_i) if `exact`."""
     members, shares, s, a_z = group.members, group.shares, group.distances, group.a_z
     gain, places = 0.0, i64(address_of(group.places), n_features)
@@ -138,14 +133,15 @@ def write_merged(model, exact, n_features, unwritten, x, search, group):
         gain = gain_by_merging(model, search[S], places, group.points, members, shares, s, a_z)
     z, norm = combination(model, places, group.points, shares)
     merge_own_rows(model, members, shares, s, first_of(members))
-    replace(model, members, z, norm, a_z, unwritten, x)
-    warn_of_long_vectors(model, n_features, x)
+    replace(model, members, z, norm, a_z, newcomer)
+    warn_of_long_vectors(model, n_features, newcomer)
     return gain
 
 
 @compiled(always_inlined=True)
-def warn_of_long_vectors(model, n_features, x):
+def warn_of_long_vectors(model, n_features, newcomer):
     """Raise the alarm if merges take long since vectors have far more features than examples."""
+    _, _, x = newcomer
     if n_features >= LONG and 0 < LONGER_BY * x[2] <= n_features:
         model.head.alarm |= LONG_VECTORS & ~model.head.said
 
@@ -159,12 +155,6 @@ def loss_by_merging(shares, s, a, a_z):
         for j in range(i):
             total += 2.0 * math.exp(-s[i, j]) * inner(a[i], a[j])
     return total
-
-
-@shared(Need.LITERAL, REAL, NUMBERS, MATRIX, MATRIX, NUMBERS)
-def literal_loss(shares, s, a, a_z):
-    """`loss_by_merging` for a pair merged by equation (21), whose search does not compute the degradation."""
-    return loss_by_merging(shares, s, a, a_z)
 
 
 @compiled

@@ -29,7 +29,8 @@ def no_newcomer(model):
 @compiled(always_inlined=True)
 def unwritten_place(newcomer):
     """The newcomer's slot if its vector is not written yet, else NO_VECTOR."""
-    return newcomer[0] if newcomer[1] == NO else NO_VECTOR
+    slot, is_written, _ = newcomer
+    return slot if is_written == NO else NO_VECTOR
 
 
 @compiled
@@ -38,7 +39,7 @@ def row_of_newest(model, newcomer):
 
     For strategies that compare the newest vector with the others. Overwrites model.logs only if there is no newcomer.
     """
-    newest = newcomer[0]
+    newest, _, _ = newcomer
     if newest == NO_VECTOR:
         newest = np.int64(0)
         for j in range(1, model.head.count):
@@ -49,9 +50,10 @@ def row_of_newest(model, newcomer):
 
 
 @compiled(always_inlined=True)
-def remove_with_newcomer(model, p, unwritten, x):
-    """Remove vector p. Its slot takes the last vector; or x, if `unwritten` is the slot of a newcomer x."""
-    if unwritten != NO_VECTOR:
+def remove_with_newcomer(model, p, newcomer):
+    """Remove vector p. Its slot takes the last vector, or the newcomer if that is not written yet."""
+    _, is_written, x = newcomer
+    if is_written == NO:
         write_into_freed_slot(model, x, p)
     else:
         remove(model, p)

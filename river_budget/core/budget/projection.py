@@ -25,7 +25,7 @@ import math
 
 import numpy as np
 
-from ..block.limits import within
+from ..block.limits import LONGEST_STEP, within
 from ..compiling.array_views import f64
 from ..compiling.jit import compiled
 from ..expansion.kernel_rows import row_of_vector, self_kernel
@@ -198,7 +198,7 @@ def add_or_project(model, x, norm, plus, minus, amount):
 @compiled
 def add_projected(model, d, plus, minus, amount):
     """Add amount (e_plus - e_minus) times the projection with coefficients d to the coefficients."""
-    amount /= model.head.scale
+    amount = within(amount, LONGEST_STEP) / model.head.scale
     spread(model, plus, amount, d)
     if minus >= 0:
         spread(model, minus, -amount, d)

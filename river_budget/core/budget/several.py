@@ -233,12 +233,12 @@ def merge_own_rows(model, members, shares, s, place):
 
 
 @compiled
-def replace(model, members, z, norm, a_z, unwritten, x):
+def replace(model, members, z, norm, a_z, newcomer):
     """Write z with coefficients a_z to the first slot of the members, and remove the others. Sorts `members`."""
     sort_places(members)
     place = members[0]
     for i in range(members.shape[0] - 1, 0, -1):  # from the back, so that slots stay valid
-        remove_with_newcomer(model, members[i], unwritten, x)
+        remove_with_newcomer(model, members[i], newcomer)
     overwrite_vector(model, place, z, norm)
     for r in range(a_z.shape[0]):
         model.coefficients[r, place] = a_z[r]

@@ -1,4 +1,4 @@
-"""numba's cache of compiled functions on disk, without its errors, and located once for each folder of source files.
+"""numba's cache of compiled functions on disk, without its errors.
 
 With a damaged cache or a full disk a function is compiled again: that takes time, and nothing fails.
 """
@@ -7,50 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import pickle
 from typing import Any
 
-from numba.core import caching, config
+from numba.core import caching
 
 from .plain import warn_of_no_cache
 
 
-class FolderLocator:
-    """numba's cache locator (where compiled functions are kept), chosen once for each folder of source files.
-
-    numba writes a test file for each function to see whether the cache folder is writable, which is a tenth of
-    `import river_budget`.
-    """
-
-    chosen: dict[
-        tuple[str, str], Any
-    ] = {}  # numba's class of locators, by NUMBA_CACHE_DIR and folder
-
-    @classmethod
-    def from_function(cls, function: Any, file: str) -> Any:
-        """numba's locator for a function of this file, or None if no cache folder is writable."""
-        key = config.CACHE_DIR, os.path.dirname(file)  # type: ignore[attr-defined]
-        if key not in cls.chosen:
-            kinds: list[Any] = caching.CompileResultCacheImpl._locator_classes
-            found = (kind.from_function(function, file) for kind in kinds)
-            locator = next((each for each in found if each is not None), None)
-            if locator is None:
-                return None  # numba raises an error
-            cls.chosen[key] = type(locator)
-        return cls.chosen[key](function, file)
-
-
-class CompiledFunction(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    """What numba keeps of a compiled function."""
-
-    _locator_classes: list[Any] = [FolderLocator]
-
-
 class Cache(caching.FunctionCache):  # type: ignore[misc]
     """The cache of one function; `stamp` is a part of the names of its files."""
-
-    _impl_class = CompiledFunction
 
     def __init__(self, function: Any, stamp: str):
         super().__init__(function)

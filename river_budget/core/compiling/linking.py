@@ -11,9 +11,9 @@ from typing import Any
 
 from llvmlite import binding
 from llvmlite.binding import newpassmanagers
-from numba.core import codegen
+from numba.core import caching, codegen
 
-from .cache import Cache, CompiledFunction
+from .cache import Cache
 
 # Whether optimisation passes for a function can be chosen one by one, which older versions of llvmlite
 # do not allow.
@@ -77,7 +77,7 @@ class LinkableLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
         return self
 
 
-class LinkableFunction(CompiledFunction):
+class LinkableFunction(caching.CompileResultCacheImpl):  # type: ignore[misc]
     """What is kept of a function that is linked into its callers: it is read back from disk as bitcode."""
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
@@ -93,4 +93,4 @@ class LinkableFunction(CompiledFunction):
 class LinkableCache(Cache):
     """The cache of one function that is linked into its callers."""
 
-    _impl_class = LinkableFunction
+    _impl_class = LinkableFunction  # type: ignore[assignment]

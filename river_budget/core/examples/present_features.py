@@ -12,7 +12,7 @@ from ..block.codes import Kernel
 from ..compiling.array_views import address_of, as_u64, f64, i64
 from ..compiling.by_address import shared
 from ..compiling.jit import compiled
-from ..compiling.model_type import CALL, EXAMPLE, MODEL, WHOLE, WHOLES
+from ..compiling.model_type import CALL, WHOLE
 from ..compiling.needs import Need
 from ..simd.vector_ops import LANES, append_nonzero
 from .call import (
@@ -27,20 +27,16 @@ from .call import (
     PARTS,
     PLACES,
     ROWS,
-    SIZE,
     STARTS,
-    WIDTH,
     row_of,
     scores_of,
     unpack_rows,
-    words_of,
 )
 
 # 0 and -1 as typed integers: a literal has its own numba type, for which numba would compile
 # callees once more
 ZERO, NO_VECTOR = np.int64(0), np.int64(-1)
 LAPLACIAN = int(Kernel.LAPLACIAN)
-ROWS_AT_A_TIME = 32  # rows that are checked for zeros in one loop
 
 
 @compiled(always_inlined=True)
@@ -96,60 +92,10 @@ def example(model, stream, t):
 
 @compiled(always_inlined=True)
 def example_and_scores(model, stream, t):
-    """(x, f): the present features of example t and the row for its scores."""
-    return gathered_example(stream[GATHERED], t), scores_of(stream, t)
-
-
-@compiled(always_inlined=True)
-def gathered_example(gathered, t):
-    """The present features of example t, which `gather` has stored."""
-    at = gathered + 8 * PARTS * t
-    x = i64(at, PARTS)
-    return x[0], x[1], x[2], f64(at + 24, 1)[0]
-
-
-@shared(Need.EXAMPLES, WHOLE, CALL)
-def gather(call):
-    """Gather the present features of the examples of a call; returns for how many the memory was enough.
-
-    A pass calls it before it learns the first example. To gather inside the loop makes learning with 100
-    vectors a tenth slower, as LLVM then reloads all pointers into the model for every example.
-    """
-    model, stream, _ = unpack_rows(call)
-    words, n, room = words_of(call), min(call[SIZE], call[AT_ONCE]), call[DESK]
-    for first in range(0, n, ROWS_AT_A_TIME):
-        last = min(first + ROWS_AT_A_TIME, n)
-        if call[STARTS] == 0 and (model.head.custom != 0 or all_whole(stream, words, first, last)):
-            for t in range(first, last):
-                note(stream, t, whole_example(words, row_of(stream[0], t)))
-        else:
-            last, room = gather_some(model, stream, words, first, last, room)
-            if last < first + ROWS_AT_A_TIME:
-                n = min(last, n)
-                break
-    call[DONE] = n
-    return n
-
-
-@compiled(always_inlined=True)
-def all_whole(stream, call, first, last):
-    """Whether none of these rows contains a zero, so that they can be used without a copy."""
-    row, n = row_of(stream[0], first), 0
-    while n < row.shape[0] and row[n] != 0.0:
-        n += 1
-    if n < row.shape[0]:
-        return False
-    width, zeros = call[WIDTH], 0
-    numbers = f64(call[ROWS] + 8 * width * first, width * (last - first))
-    for i in range(numbers.shape[0]):
-        zeros += numbers[i] == 0.0
-    return zeros == 0
-
-
-@compiled(always_inlined=True)
-def whole_example(call, row):
-    """A whole row as an example, without a copy."""
-    return present(i64(call[EVERY_PLACE], row.shape[0]), row, row.shape[0])
+    """(x, f): the present features of example t, which `gather` has noted, and the row for its scores."""
+    at = stream[GATHERED] + 8 * PARTS * t
+    parts = i64(at, PARTS)
+    return (parts[0], parts[1], parts[2], f64(at + 24, 1)[0]), scores_of(stream, t)
 
 
 @compiled(always_inlined=True)
@@ -161,24 +107,41 @@ def note(stream, t, x):
     f64(at + 24, 1)[0] = x[3]
 
 
-@compiled
-def gather_some(model, stream, call, first, last, room):
-    """Gather the examples from `first` to `last`, for rows with zeros or lists.
+@shared(Need.EXAMPLES, WHOLE, CALL)
+def gather(call):
+    """Gather the present features of the examples of a call; returns for how many the memory was enough.
 
-    Returns the index behind the last example gathered, and the address of the memory that is left.
+    A pass calls it before it learns the first example. To gather inside the loop makes learning with 100
+    vectors a tenth slower, as LLVM then reloads all pointers into the model for every example.
     """
-    needed = 8 * LISTED * call[LONGEST]
-    for t in range(first, last):
+    model, stream, n = unpack_rows(call)
+    room, needed, most = call[DESK], 8 * LISTED * call[LONGEST], min(n, call[AT_ONCE])
+    for t in range(most):
         if room + needed > call[DESK_END]:
-            return t, room
+            most = t
+            break
         if call[STARTS] != 0:
             x = from_list(model, call, t, room)
             room += 16 * length_of_list(call, t)
         else:
-            x = from_row(row_of(stream[0], t), call, room)
-            room += 16 * x[2] if x[0] == room else 0
+            row = row_of(stream[0], t)
+            if model.head.custom != 0 or is_whole(row):
+                x = present(i64(call[EVERY_PLACE], row.shape[0]), row, row.shape[0])
+            else:
+                x = from_row(row, call, room)
+                room += 16 * x[2]
         note(stream, t, x)
-    return last, room
+    call[DONE] = most
+    return most
+
+
+@compiled(always_inlined=True)
+def is_whole(row):
+    """Whether a row contains no zero, so that it can be used without a copy."""
+    zeros = 0
+    for f in range(row.shape[0]):
+        zeros += row[f] == 0.0
+    return zeros == 0
 
 
 @compiled
@@ -186,8 +149,6 @@ def from_row(row, call, room):
     """The features of a row that are not 0, written to memory at `room`."""
     places = i64(room, call[LONGEST])
     n, found = write_places(row, places), as_u64(places)
-    if n == row.shape[0]:
-        return whole_example(call, row)
     values = f64(room + 8 * n, n)
     for i in range(n):
         values[i] = row[found[i]]
@@ -217,7 +178,7 @@ def length_of_list(call, t):
     return ends[1] - ends[0]
 
 
-@shared(Need.LISTED_EXAMPLES, EXAMPLE, MODEL, WHOLES, WHOLE, WHOLE)
+@compiled
 def from_list(model, call, t, room):
     """The features of list t that are not 0, sorted by place, written to memory at `room`; the others as the rest."""
     first, length = i64(call[STARTS] + 8 * t, 1)[0], length_of_list(call, t)

@@ -12,51 +12,48 @@ from ..compiling.jit import REORDERED, compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, REAL
 from ..compiling.needs import Need
 from ..examples.present_features import rest_of, values_of
-from ..simd.exponential import exp_of, exponentials, gaussians
+from ..simd.exponential import exp_of, exponentials
 from ..simd.vector_ops import dot
-from ..vectors.table import distances_by_differences, dot_products, read_vector
-from .other_kernels import other_norm, other_self_kernel, powers, row_without_products
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
-def _exponentials(row, logs, gamma, n):
-    """row[j] = exp(-gamma distance), from distances in `row`; logs[j] = its logarithm."""
-    for j in range(n):
-        logs[j] = log_of_distance(row[j], gamma)
-    exponentials(logs, row, n)
+from ..vectors.table import (
+    absolute_distances,
+    distances_by_differences,
+    dot_products,
+    read_vector,
+)
+from .other_kernels import other_norm, other_row, other_self_kernel
 
 
 @shared(Need.KERNEL, NOTHING, MODEL, EXAMPLE, REAL)
 def kernel_row(model, x, norm):
-    """model.row[j] = k(vector j, x). If the kernel is Gaussian, model.logs[j] = its logarithm."""
-    head, row, n = model.head, model.row, padded_count(model)
-    if (head.kernel == RBF or head.kernel == LAPLACIAN) and cancels(model, norm):
-        distances_by_differences(model, x, row, n)
-        _exponentials(row, model.logs, head.gamma, n)
-    elif has_products(model):
+    """model.row[j] = k(vector j, x). For Gaussian and Laplacian kernels model.logs[j] = its logarithm."""
+    head, row, logs, n = model.head, model.row, model.logs, padded_count(model)
+    if head.kernel != RBF and head.kernel != LAPLACIAN:
+        other_row(model, x, norm)
+        return
+    if head.kernel == RBF and not cancels(model, norm):
         dot_products(model, x, row, n)
-        from_products(model, norm)
+        logs_from_products(row, logs, model.norms, norm, head.gamma, n)
     else:
-        row_without_products(model, x, norm)
+        if cancels(model, norm):
+            distances_by_differences(model, x, row, n)
+        else:
+            absolute_distances(model, x, row, n)
+        for j in range(n):
+            logs[j] = log_of_distance(row[j], head.gamma)
+    exponentials(logs, row, n)
+
+
+@compiled(always_inlined=True)
+def logs_from_products(row, logs, norms, norm, gamma, n):
+    """logs[j] = -gamma |vector j - x|^2, from inner products in `row`."""
+    for j in range(n):
+        logs[j] = log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
 
 
 @compiled(always_inlined=True)
 def has_products(model):
     """Whether kernel values follow from inner products."""
     return model.head.kernel != LAPLACIAN and model.head.kernel != CUSTOM
-
-
-@compiled(always_inlined=True)
-def from_products(model, norm):
-    """model.row[j] = k(vector j, x) from the inner products that it holds.
-
-    model.logs[j] = the logarithm of a Gaussian kernel value, from which merging x next reads distances.
-    """
-    row, n = model.row, padded_count(model)
-    if model.head.kernel == RBF:
-        gaussians(row, model.logs, model.norms, norm, model.head.gamma, n)
-    else:
-        powers(model, row, norm)
 
 
 @compiled(always_inlined=True)

@@ -1,4 +1,4 @@
-"""Kernels other than the Gaussian one: linear and polynomial, Laplacian, and kernel functions of users.
+"""Kernels that are no function of a distance: linear, polynomial, and kernel functions of users.
 
 They are compiled when the first model has such a kernel (core/compiling/by_address.py).
 """
@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import math
 
-from ..block.limits import BOUND, CUSTOM, LEAST, POLYNOMIAL, log_of_distance, padded_count
+import numpy as np
+
+from ..block.limits import BOUND, CUSTOM, LEAST, POLYNOMIAL, padded_count, within
 from ..compiling.array_views import address_of
 from ..compiling.by_address import shared
-from ..compiling.jit import FUSED, REORDERED, compiled
-from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, REAL
+from ..compiling.jit import REORDERED, compiled
+from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, REAL
 from ..compiling.needs import Need
 from ..examples.finite import is_finite
-from ..examples.present_features import places_of, rest_of, values_of
-from ..simd.exponential import exp_of
-from ..vectors.table import add_absolute_differences, read_with_zeros
+from ..examples.present_features import rest_of, values_of
+from ..vectors.table import dot_products, read_with_zeros
 from .custom_kernels import call_function
+
+ONCE = np.int64(1)
 
 
 @shared(Need.OTHER_KERNELS, REAL, MODEL, EXAMPLE)
@@ -41,32 +44,48 @@ def other_self_kernel(model, norm):
 
 
 @shared(Need.OTHER_KERNELS, NOTHING, MODEL, EXAMPLE, REAL)
-def row_without_products(model, x, norm):
-    """model.row[j] = k(vector j, x) for kernels that are no function of inner products."""
-    if model.head.kernel != CUSTOM:
-        _laplacian(model, x)
-        return
-    other, values = model.other, values_of(x)  # dense rows: such models have a table of float64
-    n = min(values.shape[0], other.shape[0])
-    for j in range(padded_count(model)):
-        model.row[j] = 0.0
-    for j in range(model.head.count):
-        read_with_zeros(model, j, other[:n])
-        model.row[j] = _value_of(model, values, other, n)
-    if model.head.normalised:
-        _normalise(model, model.row, norm)
-
-
-@shared(Need.OTHER_KERNELS, NOTHING, MODEL, NUMBERS, REAL)
-def powers(model, row, norm):
-    """row[j] = the polynomial or linear kernel, from inner products in `row`."""
-    head, n = model.head, padded_count(model)
-    if head.kernel == POLYNOMIAL:
-        _polynomial(row, model.buffer, head.gamma, head.coef0, head.degree, n)
-    else:  # LINEAR
-        _bounded(row, n)
+def other_row(model, x, norm):
+    """model.row[j] = k(vector j, x) for linear and polynomial kernels and for a user's function."""
+    head, row, n = model.head, model.row, padded_count(model)
+    if head.kernel == CUSTOM:
+        _call_for_each_vector(model, values_of(x), row, n)
+    else:
+        dot_products(model, x, row, n)
+        if head.kernel == POLYNOMIAL:
+            _powers(row, model.buffer, head.gamma, head.coef0, head.degree, n)
+        else:  # LINEAR
+            _powers(row, model.buffer, 1.0, 0.0, ONCE, n)
     if head.normalised:
-        _normalise(model, row, norm)
+        length = max(_raw_self_kernel(model, norm), 0.0)
+        for j in range(head.count):
+            own = max(_raw_self_kernel(model, model.norms[j]), 0.0)
+            both = math.sqrt(length) * math.sqrt(own)
+            row[j] = row[j] / both if both > 0.0 else 0.0
+
+
+@compiled(fastmath=REORDERED)
+def _powers(row, base, gamma, coef0, degree, n):
+    """row[j] = (gamma row[j] + coef0)^degree, clamped to [-BOUND, BOUND], so that sums of kernel values are finite."""
+    for j in range(n):
+        base[j] = gamma * row[j] + coef0
+        row[j] = base[j]
+    for _ in range(1, degree):
+        for j in range(n):
+            row[j] *= base[j]
+    for j in range(n):
+        value = row[j] if row[j] == row[j] else 0.0  # NaN: overflows of both signs
+        row[j] = within(value, BOUND)
+
+
+@compiled
+def _call_for_each_vector(model, values, row, n):
+    """row[j] = the user's function of vector j and an example, whose rows hold zeros too. Overwrites model.other."""
+    other, length = model.other, min(values.shape[0], model.other.shape[0])
+    for j in range(n):
+        row[j] = 0.0
+    for j in range(model.head.count):
+        read_with_zeros(model, j, other[:length])
+        row[j] = _value_of(model, values, other, length)
 
 
 @compiled
@@ -84,47 +103,4 @@ def _raw_self_kernel(model, norm):
 def _value_of(model, x, other, n):
     """The user's kernel function of two rows of n numbers, clamped to [-BOUND, BOUND]."""
     value = call_function(model.function_at[0], address_of(x), address_of(other), n)
-    return min(max(value, -BOUND), BOUND) if value == value else 0.0
-
-
-@compiled(fastmath=FUSED, always_inlined=True)
-def _laplacian(model, x):
-    """row[j] = exp(-gamma |vector j - x|_1), where |vector j - x|_1 = |vector j|_1 + the sum over features of x of
-    |v - x_i| - |v|"""
-    n, row, norms, gamma = padded_count(model), model.row, model.norms, model.head.gamma
-    places, values = places_of(x), values_of(x)
-    for j in range(n):
-        row[j] = norms[j] + rest_of(x)
-    for i in range(places.shape[0]):
-        add_absolute_differences(model, places[i], values[i], row, n)
-    for j in range(n):
-        row[j] = exp_of(log_of_distance(row[j], gamma))
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
-def _polynomial(row, base, gamma, coef0, degree, n):
-    """row[j] = (gamma <vector j, x> + coef0)^degree, from inner products in `row`."""
-    for j in range(n):
-        base[j] = gamma * row[j] + coef0
-        row[j] = base[j]
-    for _ in range(1, degree):
-        for j in range(n):
-            row[j] *= base[j]
-    _bounded(row, n)
-
-
-@compiled(fastmath=REORDERED)
-def _bounded(row, n):
-    """Clamp kernel values to [-BOUND, BOUND], so that their sums are finite."""
-    for j in range(n):
-        value = row[j] if row[j] == row[j] else 0.0  # NaN: overflows of both signs
-        row[j] = min(max(value, -BOUND), BOUND)
-
-
-@compiled
-def _normalise(model, row, norm):
-    """row[j] = k(vector j, x) / sqrt(k(vector j, vector j) k(x, x)), or 0 where the denominator is 0"""
-    norms, length = model.norms, max(_raw_self_kernel(model, norm), 0.0)
-    for j in range(model.head.count):
-        both = math.sqrt(length) * math.sqrt(max(_raw_self_kernel(model, norms[j]), 0.0))
-        row[j] = row[j] / both if both > 0.0 else 0.0
+    return within(value, BOUND) if value == value else 0.0

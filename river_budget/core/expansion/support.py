@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ..block.limits import padded_count, within
+from ..block.limits import LONGEST_STEP, padded_count, within
 from ..compiling.jit import REORDERED, compiled
 from ..vectors.table import move_vector, write_vector
 from .kernel_rows import self_kernel
@@ -135,7 +135,7 @@ def drop_last_slot(model, last):
 @compiled(always_inlined=True)
 def add_to(model, j, plus, minus, amount):
     """Add amount (e_plus - e_minus) to the coefficients of vector j; if minus < 0, only amount e_plus."""
-    amount /= model.head.scale
+    amount = within(amount, LONGEST_STEP) / model.head.scale
     model.coefficients[plus, j] += amount
     if minus >= 0:
         model.coefficients[minus, j] -= amount

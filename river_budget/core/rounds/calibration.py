@@ -16,12 +16,11 @@ not depend on these numbers.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..block.codes import Task
 from ..block.limits import within
-from ..compiling.by_address import shared
 from ..compiling.jit import compiled
-from ..compiling.model_type import MODEL, NOTHING, NUMBERS, REAL, WHOLE
-from ..compiling.needs import Need
 from ..simd.exponential import exp_of
 from .stream_warnings import check_target
 
@@ -58,7 +57,7 @@ def calibrate(model, f, y, w):
         if f[0] != 0.0:
             _calibrate_two(head, f[0], y, w)
     elif head.task == MULTICLASS:
-        _calibrate_many(model, f, int(y), w)
+        _calibrate_many(model, f, np.int64(y), w)
 
 
 @compiled(always_inlined=True)
@@ -104,7 +103,7 @@ def _sums(f, highest, slope, lead):
     return total, first, second
 
 
-@shared(Need.CLASSES, NOTHING, MODEL, NUMBERS, WHOLE, REAL)
+@compiled
 def _calibrate_many(model, f, y, w):
     """The Newton step in log(slope) and lead for more than two classes. Modifies the header."""
     head = model.head

@@ -9,11 +9,13 @@ with s the first of the other classes with the highest score (Crammer and Singer
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..block.codes import Task
+from ..block.limits import LONGEST_STEP
 from ..compiling.jit import compiled
 
 BINARY, MULTICLASS, REGRESSION = int(Task.BINARY), int(Task.MULTICLASS), int(Task.REGRESSION)
-LONGEST_STEP = 1e100  # the largest gradient step
 
 
 @compiled(always_inlined=True)
@@ -23,7 +25,7 @@ def loss_and_direction(model, scores, target, epsilon):
     if task == BINARY:
         return 1.0 - target * scores[0], target, 0, -1
     if task == MULTICLASS:
-        y = int(target)
+        y = np.int64(target)
         s = runner_up(scores, y)
         return 1.0 - (scores[y] - scores[s]), 1.0, y, s
     residual = target - scores[0]
@@ -59,7 +61,7 @@ def mistaken(model, scores, loss, sign, plus, minus):
 
 @compiled(always_inlined=True)
 def clamp_step(step):
-    """A step of at most LONGEST_STEP, so that coefficients stay finite even if the model diverges."""
+    """A step of at most LONGEST_STEP, for steps that do more than go into coefficients (`add_to` clamps those)."""
     return min(step, LONGEST_STEP)
 
 

@@ -1,15 +1,25 @@
-"""The beginning and the end of every round.
+"""What stands around the rounds of a pass: the loop over rows, what it refuses, calibration, the mean of the iterates.
 
-At the beginning: take the example, compute its kernel row and scores, calibrate on them. At the end, with a mean of
-the iterates: report its scores, calibrate on them, update the mean. `state` is the record of a pass, with the fields
-average and averaged (core/expansion/mean_iterate.py).
+A round is what an algorithm does with one example, as its paper has it:
+
+    round_of(model, state, x, norm, f, y, w)
+        x, norm   the example and its norm; its kernel row is in model.row
+        f, y, w   its scores, its target and its weight, which is positive
+        state     the algorithm's own record
+
+`learn_rows` runs a round for every row of a call. `learn_rows_with_mean` also keeps a mean of the iterates, if the record
+says so (the fields average and averaged, core/expansion/mean_iterate.py): the round sees the scores of the last iterate, the
+caller those of the mean. Its rounds get the kind of strategy too (core/budget/keep.py).
+
+A row is refused if it is not finite, if a larger block is needed before it can be learned, or if a warning is due: the pass
+returns its number, Python mends what is missing, and calls the pass again.
 """
 
 from __future__ import annotations
 
 from ..compiling.jit import compiled
 from ..examples.finite import usable
-from ..examples.present_features import example
+from ..examples.present_features import example, unpack
 from ..expansion.kernel_rows import kernel_row, norm_of, score_row
 from ..expansion.mean_iterate import mean_scores, update_mean
 from ..expansion.support import has_room
@@ -52,18 +62,52 @@ def score_example(model, stream, t):
     return x, f, y, w, norm
 
 
-# the end of a round
+@compiled(inlined=True)
+def learn_rows(call, state_at, round_of):
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
+        if norm < 0.0:
+            return t
+        if w > 0.0:
+            round_of(model, state, x, norm, f, y, w)
+    return n
+
+
+@compiled(inlined=True)
+def learn_rows_with_mean(call, state_at, round_of, strategy):
+    """`learn_rows` with a mean of the iterates, whose scores are those that the caller gets."""
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = score_example(model, stream, t)
+        if norm < 0.0:
+            return t
+        shown = shown_scores(model, state.average, f)
+        calibrate(model, shown, y, w)
+        if w > 0.0:
+            round_of(model, state, x, norm, f, y, w, strategy)
+            count_iterate(model, state)
+        copy_scores(shown, f)
+    return n
 
 
 @compiled(always_inlined=True)
-def report(model, average, f, y, w):
-    """Replace f by the scores of the mean of the iterates, if one is kept, and calibrate on f.
+def shown_scores(model, average, f):
+    """The scores of the mean of the iterates, in memory that no round overwrites; or f, if no mean is kept."""
+    if average == 0.0:
+        return f
+    mean_scores(model, model.shown)
+    return model.shown
 
-    Call it after computing loss and direction, which are the last iterate's. Overwrites f; modifies the header.
-    """
-    if average != 0.0:
-        mean_scores(model, f)
-    calibrate(model, f, y, w)
+
+@compiled(always_inlined=True)
+def copy_scores(shown, f):
+    """Show the caller these scores. Overwrites f."""
+    for r in range(f.shape[0]):
+        f[r] = shown[r]
 
 
 @compiled(inlined=True)

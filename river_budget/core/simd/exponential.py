@@ -79,19 +79,6 @@ def exponentials(logs, row, n):
         row[j] = exp_of(logs[j])
 
 
-@compiled(always_inlined=True)
-def gaussians(row, logs, norms, norm, gamma, n):
-    """Gaussian kernel values from inner products in `row`: row[j] = exp(logs[j]), logs[j] = -gamma |vector j - x|^2.
-
-    For j < n. Overwrites `row` and `logs`. A squared distance that rounding made negative counts as 0; an overflowed
-    one gives exp = 0.
-    """
-    for j in range(n):
-        distance = norms[j] + norm - 2.0 * row[j]
-        logs[j] = -gamma * (0.0 if distance < 0.0 else distance)
-    exponentials(logs, row, n)
-
-
 @compiled(fastmath=FUSED)
 def rough_exp_of(x):
     """exp(x) for a float32 x <= 0, and 4e-18 below -40.

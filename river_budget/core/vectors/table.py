@@ -123,12 +123,16 @@ def add_differences(feature, value, absolute, distances, n):
             distances[j] += difference * difference
 
 
-@compiled(always_inlined=True)
-def add_absolute_differences(model, feature, value, row, n):
-    """row[j] += |v - value| - |v|, where v is the value of the feature in vector j."""
-    numbers = model.vectors[feature]
+@compiled
+def absolute_distances(model, x, distances, n):
+    """distances[j] = |vector j - x|_1 for j < n: |vector j|_1 + the sum over features of x of |v - x_i| - |v|."""
+    places, values = places_of(x), values_of(x)
     for j in range(n):
-        row[j] += abs(numbers[j] - value) - abs(numbers[j])
+        distances[j] = model.norms[j] + rest_of(x)
+    for i in range(places.shape[0]):
+        feature, value = model.vectors[places[i]], values[i]
+        for j in range(n):
+            distances[j] += abs(feature[j] - value) - abs(feature[j])
 
 
 # several vectors

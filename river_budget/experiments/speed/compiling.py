@@ -19,7 +19,7 @@ import river_budget as rb
 from ... import core
 from ...core.block.random_numbers import fill_uniforms
 from ...core.compiling.by_address import functions
-from ...core.compiling.needs import OF_BLOCKS, Need, with_streams
+from ...core.compiling.needs import Need
 from ...core.examples.finite import first_bad_row
 from ...core.passes import scaling
 from ...model.base.base import StreamModel
@@ -69,8 +69,8 @@ def passes_of(kind: Any) -> Iterator[Any]:
 
 
 def needs_of(kind: type[StreamModel]) -> Need:
-    """Which of the functions that passes share models of a class may need, whatever their parameters and streams."""
-    return with_streams(kind.needs) | (OF_BLOCKS if kind.needs & Need.KERNEL else Need(0))
+    """Which of the functions that passes share models of a class may need, whatever their parameters."""
+    return kind.needs | (Need.OTHER_KERNELS if kind.needs & Need.KERNEL else Need(0))
 
 
 def all_passes() -> Iterator[Any]:

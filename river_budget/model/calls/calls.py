@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ...core.block import blocks, layout
 from ...core.compiling import by_address
-from ...core.compiling.needs import Need
 from ...core.examples import call as words
 from ...core.expansion.custom_kernels import address_for
 from ..inputs.features import FeatureIndex, packer_of
@@ -34,7 +33,6 @@ EXAMPLES_PER_CALL = 2**10  # examples of a call: Python answers Ctrl-C between c
 DESK_NUMBERS = 2**16  # numbers in a desk, unless one example needs more
 KEPT_BYTES = 2**18  # larger scratch space, or a larger desk, is freed after use
 IDLE_WORKSPACES = 8  # workspaces kept for later calls
-LISTED_EXAMPLES = int(Need.LISTED_EXAMPLES)
 NOT_GATHERED = -1  # in DONE: the pass takes whole rows and gathers nothing
 
 _SCRATCH_AT = layout.HEADER.fields["scratch"][1]  # type: ignore[index]
@@ -164,8 +162,6 @@ class Call:
         self.arrays = (block, workspace, rows, targets, weights, scores)
         n, outputs = len(rows), scores.shape[1]
         if type(rows) is Lists:
-            if not by_address.ready & LISTED_EXAMPLES:
-                by_address.make_ready(LISTED_EXAMPLES)
             lists = address_of(rows.starts), address_of(rows.places)
             first, width, longest = address_of(rows.values), 0, rows.longest
         else:

@@ -100,12 +100,8 @@ def learn(call):
         score_mean_waves(model, state, f)
         calibrate(model, f, y, w)
         if w > 0.0 and loss > 0.0:  # w <- w - eta times the gradient of the loss
-            step = (
-                w
-                * state.learning_rate
-                * clipped(step_length(model, loss, state.epsilon), state.max_error)
-            )
-            amount = clamp_step(step) * sign / model.head.count
+            size = clipped(step_length(model, loss, state.epsilon), state.max_error)
+            amount = clamp_step(w * state.learning_rate * size) * sign / model.head.count
             add_waves(model, plus, amount)
             if minus >= 0:
                 add_waves(model, minus, -amount)

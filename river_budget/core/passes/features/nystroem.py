@@ -22,15 +22,16 @@ from __future__ import annotations
 
 import math
 
-from ...block.limits import padded_count, within
+from ...block.limits import LONGEST_STEP, padded_count, within
 from ...compiling.array_views import carver, record
 from ...compiling.jit import REORDERED, compiled
 from ...examples.finite import usable
 from ...examples.present_features import example_and_scores, unpack
 from ...expansion.kernel_rows import kernel_row, norm_of, self_kernel
 from ...expansion.support import add_to, insert, largest
-from ...rounds.losses import clamp_step, clipped, loss_and_direction, step_length
-from ...rounds.observe import count_iterate, report, score_example
+from ...rounds.calibration import calibrate
+from ...rounds.losses import clipped, loss_and_direction, step_length
+from ...rounds.observe import copy_scores, count_iterate, score_example, shown_scores
 from ...simd.vector_ops import dot
 
 GATHERING, PREPARED, LINEAR, FRESH = range(4)
@@ -56,20 +57,26 @@ def learn(call):
         active = w > 0.0 and loss > 0.0
         if active and state.stage == GATHERING and model.head.count >= model.head.budget:
             return t  # Python constructs K from S, and its eigenvectors
-        report(model, state.average, f, y, w)
+        shown = shown_scores(model, state.average, f)
+        calibrate(model, shown, y, w)
         if active:
-            step = w * clipped(step_length(model, loss, state.epsilon), state.max_error)
-            if state.stage == GATHERING:  # while |S| < B: regular gradient descent
-                amount = clamp_step(state.learning_rate * step) * sign
-                add_to(model, insert(model, x, norm), plus, minus, amount)
-            else:  # w <- w - eta times the gradient
-                begin_linear(model, state)
-                eta = state.learning_rate if math.isnan(state.eta_linear) else state.eta_linear
-                amount = clamp_step(eta * step) * sign
-                linear_step(model, state.kept, plus, minus, amount)
+            size = w * clipped(step_length(model, loss, state.epsilon), state.max_error) * sign
+            round_of(model, state, x, norm, size, plus, minus)
         if w > 0.0:
             count_iterate(model, state)
+        copy_scores(shown, f)
     return n
+
+
+@compiled(inlined=True)
+def round_of(model, state, x, norm, size, plus, minus):
+    """An example with a loss, whose gradient has this size."""
+    if state.stage == GATHERING:  # while |S| < B: regular gradient descent
+        add_to(model, insert(model, x, norm), plus, minus, state.learning_rate * size)
+    else:  # w <- w - eta times the gradient
+        begin_linear(model, state)
+        eta = state.learning_rate if math.isnan(state.eta_linear) else state.eta_linear
+        linear_step(model, state.kept, plus, minus, within(eta * size, LONGEST_STEP))
 
 
 @compiled(always_inlined=True)

@@ -22,7 +22,6 @@ from ...block.random_numbers import below, uniform
 from ...compiling.array_views import carver, record
 from ...compiling.jit import compiled
 from ...examples.call import model_of
-from ...examples.present_features import unpack
 from ...expansion.kernel_rows import self_kernel
 from ...expansion.support import (
     add_to,
@@ -33,8 +32,8 @@ from ...expansion.support import (
     rescale,
     weights_into,
 )
-from ...rounds.losses import clamp_step, loss_and_direction, step_length
-from ...rounds.observe import observe
+from ...rounds.losses import loss_and_direction, step_length
+from ...rounds.observe import learn_rows
 
 BINARY, REMOVE_OLDEST = int(Task.BINARY), int(Maintenance.REMOVE_OLDEST)
 MULTICLASS = int(Task.MULTICLASS)
@@ -44,30 +43,27 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
-    model, stream, n = unpack(call)
-    state, head = state_at(model.state), model.head
-    for t in range(n):
-        x, f, y, w, norm = observe(model, stream, t)
-        if norm < 0.0:
-            return t
-        if w == 0.0:
-            continue
-        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        rescale(model, 1.0 - state.learning_rate * state.l2)
-        if not (loss > 0.0 or (loss == 0.0 and head.task == BINARY)):
-            continue
-        full = head.count == head.budget
-        if full:
-            j = choose_and_enlarge_others(model, state)
-            replace_vector(model, j, x, norm)
-        else:
-            j = insert(model, x, norm)
-        step = w * state.learning_rate * step_length(model, loss, state.epsilon)
-        add_to(model, j, plus, minus, clamp_step(step) * sign)
-        if full and state.max_coefficient > 0.0:
-            limit_coefficients(model, state.learning_rate * state.max_coefficient)
-    return n
+    """The learning pass."""
+    return learn_rows(call, state_at, round_of)
+
+
+@compiled(inlined=True)
+def round_of(model, state, x, norm, f, y, w):
+    """f <- (1 - eta lambda) f; an example with a loss: f <- f - eta times the gradient, in the place of a random vector."""
+    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+    rescale(model, 1.0 - state.learning_rate * state.l2)
+    if not (loss > 0.0 or (loss == 0.0 and model.head.task == BINARY)):
+        return
+    full = model.head.count == model.head.budget
+    if full:
+        j = choose_and_enlarge_others(model, state)
+        replace_vector(model, j, x, norm)
+    else:
+        j = insert(model, x, norm)
+    step = w * state.learning_rate * step_length(model, loss, state.epsilon)
+    add_to(model, j, plus, minus, step * sign)
+    if full and state.max_coefficient > 0.0:
+        limit_coefficients(model, state.learning_rate * state.max_coefficient)
 
 
 @compiled(called_from_python=True)

@@ -31,11 +31,10 @@ from ...budget.newcomer import no_newcomer
 from ...compiling.array_views import carver, record
 from ...compiling.jit import REORDERED, compiled
 from ...examples.call import model_of
-from ...examples.present_features import unpack
 from ...expansion.kernel_rows import row_of_vector
 from ...expansion.support import rescale
 from ...rounds.losses import clamp_step, loss_and_direction, squared_length
-from ...rounds.observe import count_iterate, report, score_example
+from ...rounds.observe import learn_rows_with_mean
 from ...simd.vector_ops import dot
 
 REGRESSION = int(Task.REGRESSION)
@@ -70,50 +69,39 @@ def shrink_to_budget(call):
 @compiled(called_from_python=True)
 def learn(call):
     """The pass for models that merge pairs. Each kind of strategy has its own pass, without the code of the others."""
-    return learn_rows(call, PAIRS)
+    return learn_rows_with_mean(call, state_at, round_of, PAIRS)
 
 
 @compiled(called_from_python=True)
 def learn_removing(call):
     """The pass for models that remove vectors."""
-    return learn_rows(call, REMOVE)
+    return learn_rows_with_mean(call, state_at, round_of, REMOVE)
 
 
 @compiled(called_from_python=True)
 def learn_merging_many(call):
     """The pass for models that merge more than two at once."""
-    return learn_rows(call, MANY)
+    return learn_rows_with_mean(call, state_at, round_of, MANY)
 
 
 @compiled(called_from_python=True)
 def learn_projecting(call):
     """The pass for models that keep a factor of the Gram matrix."""
-    return learn_rows(call, FACTOR)
+    return learn_rows_with_mean(call, state_at, round_of, FACTOR)
 
 
 @compiled(inlined=True)
-def learn_rows(call, strategy):
-    """Learn the rows in order; scores[t] = f = f(x_t) before row t is learned. Returns how many it has processed."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w, norm = score_example(model, stream, t)
-        if norm < 0.0:
-            return t
-        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        along = sign * (f[plus] - f[minus] if minus >= 0 else f[plus])  # <direction, f>
-        report(model, state.average, f, y, w)
-        if w == 0.0:
-            continue
-        step, decay = step_of_round(state, w)  # line 2
-        shrink(model, state, decay)  # line 3: w <- (1 - eta lambda) w ...
-        if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .); lines 5-7: keep the budget
-            direction = sign, plus, minus, decay * along
-            add_and_keep_budget(model, state, x, norm, step, direction, strategy)
-            state.errors += model.head.cost * inverse_step(state)
-        project_on_ball(model, state, y, w)  # line 8
-        count_iterate(model, state)
-    return n
+def round_of(model, state, x, norm, f, y, w, strategy):
+    """Algorithm 1: lines 2 to 8 of a round."""
+    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+    along = sign * (f[plus] - f[minus] if minus >= 0 else f[plus])  # <direction, f>
+    step, decay = step_of_round(state, w)  # line 2
+    shrink(model, state, decay)  # line 3: w <- (1 - eta lambda) w ...
+    if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .); lines 5-7: keep the budget
+        direction = sign, plus, minus, decay * along
+        add_and_keep_budget(model, state, x, norm, step, direction, strategy)
+        state.errors += model.head.cost * inverse_step(state)
+    project_on_ball(model, state, y, w)  # line 8
 
 
 @compiled(inlined=True)

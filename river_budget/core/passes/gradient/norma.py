@@ -23,7 +23,7 @@ from ...examples.present_features import unpack
 from ...expansion.scoring import decide
 from ...expansion.support import rescale
 from ...rounds.losses import clamp_step, loss_and_direction
-from ...rounds.observe import observe, score_example
+from ...rounds.observe import learn_rows, score_example
 
 REGRESSION = int(Task.REGRESSION)
 STATE = record("f8 learning_rate l2 nu level")
@@ -32,26 +32,23 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w, norm = observe(model, stream, t)
-        if norm < 0.0:
-            return t
-        if w == 0.0:
-            continue
-        step = clamp_step(w * state.learning_rate)
-        loss, sign, plus, minus = loss_and_direction(model, f, y, state.level)
-        regression = model.head.task == REGRESSION
-        active = loss > 0.0 if regression else y * f[0] < state.level
-        rescale(model, 1.0 - state.learning_rate * state.l2)
-        if active:
-            add_within_budget(model, x, norm, plus, minus, step * sign, REMOVE)
-        # after a loss the tube widens (regression) or the margin shrinks (classification)
-        change = step * (1.0 - state.nu) if active else -step * state.nu
-        state.level += change if regression else -change
-    return n
+    """The learning pass."""
+    return learn_rows(call, state_at, round_of)
+
+
+@compiled(inlined=True)
+def round_of(model, state, x, norm, f, y, w):
+    """f <- (1 - eta lambda) f - eta times the gradient of the loss, and a step of the level."""
+    eta = clamp_step(w * state.learning_rate)
+    loss, sign, plus, minus = loss_and_direction(model, f, y, state.level)
+    regression = model.head.task == REGRESSION
+    active = loss > 0.0 if regression else y * f[0] < state.level
+    rescale(model, 1.0 - state.learning_rate * state.l2)
+    if active:
+        add_within_budget(model, x, norm, plus, minus, eta * sign, REMOVE)
+    # after a loss the tube widens (regression) or the margin shrinks (classification)
+    change = eta * (1.0 - state.nu) if active else -eta * state.nu
+    state.level += change if regression else -change
 
 
 @compiled(called_from_python=True)
@@ -91,20 +88,25 @@ def learn_without_targets(call, strategy):
         x, f, _, w, norm = score_example(model, stream, t)
         if norm < 0.0:
             return t
-        _, _, plus, minus = loss_and_direction(model, f, 1.0, 0.0)
         f[0] = state.level - f[0]
         stream[1][t] = state.level if model.head.count > 0 else math.nan
-        if w == 0.0:
-            continue
-        model.head.judged += 1
-        step = clamp_step(w * state.learning_rate)
-        # without support vectors f = rho = 0, but the first example counts as novel
-        novel = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
-        rescale(model, 1.0 - state.learning_rate * state.l2)
-        if novel:
-            add_within_budget(model, x, norm, plus, minus, step, strategy)
-        state.level += -step * (1.0 - state.nu) if novel else step * state.nu
+        if w > 0.0:
+            model.head.judged += 1
+            round_of_novelty(model, state, x, norm, f, w, strategy)
     return n
+
+
+@compiled(inlined=True)
+def round_of_novelty(model, state, x, norm, novelty, w, strategy):
+    """f <- (1 - eta lambda) f, + eta k(x, .) if x is novel, and a step of rho. novelty[0] = rho - f(x)"""
+    _, _, plus, minus = loss_and_direction(model, novelty, 1.0, 0.0)
+    eta = clamp_step(w * state.learning_rate)
+    # without support vectors f = rho = 0, but the first example counts as novel
+    novel = novelty[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
+    rescale(model, 1.0 - state.learning_rate * state.l2)
+    if novel:
+        add_within_budget(model, x, norm, plus, minus, eta, strategy)
+    state.level += -eta * (1.0 - state.nu) if novel else eta * state.nu
 
 
 @compiled(called_from_python=True)

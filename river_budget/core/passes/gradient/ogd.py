@@ -9,12 +9,12 @@ of the loss; in regression eta times the residual.
 
 from __future__ import annotations
 
+from ...budget.keep import REMOVE
 from ...compiling.array_views import carver, record
 from ...compiling.jit import compiled
-from ...examples.present_features import unpack
 from ...expansion.support import add_to, insert
-from ...rounds.losses import clamp_step, loss_and_direction, step_length
-from ...rounds.observe import count_iterate, report, score_example
+from ...rounds.losses import loss_and_direction, step_length
+from ...rounds.observe import learn_rows_with_mean
 
 STATE = record("f8 learning_rate epsilon average averaged")
 state_at = carver(STATE, 0)
@@ -22,18 +22,14 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w, norm = score_example(model, stream, t)
-        if norm < 0.0:
-            return t
-        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        report(model, state.average, f, y, w)
-        if w > 0.0 and loss > 0.0:
-            step = w * state.learning_rate * step_length(model, loss, state.epsilon)
-            add_to(model, insert(model, x, norm), plus, minus, clamp_step(step) * sign)
-        if w > 0.0:
-            count_iterate(model, state)
-    return n
+    """The learning pass."""
+    return learn_rows_with_mean(call, state_at, round_of, REMOVE)
+
+
+@compiled(inlined=True)
+def round_of(model, state, x, norm, f, y, w, strategy):
+    """An example with a loss: f <- f - eta times the gradient. Nothing is ever removed, whatever the strategy."""
+    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+    if loss > 0.0:
+        step = w * state.learning_rate * step_length(model, loss, state.epsilon)
+        add_to(model, insert(model, x, norm), plus, minus, step * sign)

@@ -18,7 +18,6 @@ from ...budget.projection import TINY, add_or_project, cheapest, project_out
 from ...compiling.array_views import carver, f64, record
 from ...compiling.jit import compiled
 from ...examples.call import model_of
-from ...examples.present_features import unpack
 from ...expansion.kernel_rows import row_of_vector, self_kernel
 from ...expansion.support import (
     add_to,
@@ -30,8 +29,8 @@ from ...expansion.support import (
     remove,
     weights_into,
 )
-from ...rounds.losses import clamp_step, loss_and_direction, squared_length
-from ...rounds.observe import observe
+from ...rounds.losses import loss_and_direction, squared_length
+from ...rounds.observe import learn_rows
 
 SIMPLE, NEAREST, PROJECTION = range(3)
 NEIGHBOUR_ROWS = 2  # of per_vector: the nearest other vector, and their kernel value
@@ -42,31 +41,30 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
-    model, stream, n = unpack(call)
-    state, head = state_at(model.state), model.head
-    for t in range(n):
-        x, f, y, w, norm = observe(model, stream, t)
-        if norm < 0.0:
-            return t
-        loss, sign, plus, minus = loss_and_direction(model, f, y, 0.0)
-        if not (loss > 0.0 and w > 0.0):
-            continue
-        cap, length = clamp_step(w * state.C), self_kernel(model, norm) * squared_length(minus)
-        step = sign * (min(cap, loss / length) if length > 0.0 else cap)
-        if state.code == PROJECTION:
-            exchange_by_projection(model, x, norm, plus, minus, step)
-            continue
-        if head.count < head.budget:
-            j = insert(model, x, norm)
-        elif state.code == SIMPLE:
-            j = exchange(model, x, norm)
-        else:
-            j = exchange_with_neighbour(model, x, norm)
-        add_to(model, j, plus, minus, step)
-        if state.code == NEAREST:
-            update_neighbours(model, j)
-    return n
+    """The learning pass."""
+    return learn_rows(call, state_at, round_of)
+
+
+@compiled(inlined=True)
+def round_of(model, state, x, norm, f, y, w):
+    """An example with a loss gets the step tau; a full model exchanges a vector for it."""
+    loss, sign, plus, minus = loss_and_direction(model, f, y, 0.0)
+    if not loss > 0.0:
+        return
+    cap, length = w * state.C, self_kernel(model, norm) * squared_length(minus)
+    tau = min(cap, loss / length) if length > 0.0 else cap
+    if state.code == PROJECTION:
+        exchange_by_projection(model, x, norm, plus, minus, tau * sign)
+        return
+    if model.head.count < model.head.budget:
+        j = insert(model, x, norm)
+    elif state.code == SIMPLE:
+        j = exchange(model, x, norm)
+    else:
+        j = exchange_with_neighbour(model, x, norm)
+    add_to(model, j, plus, minus, tau * sign)
+    if state.code == NEAREST:
+        update_neighbours(model, j)
 
 
 @compiled

@@ -14,11 +14,10 @@ import numpy as np
 from ...compiling.array_views import carver, record
 from ...compiling.jit import compiled
 from ...examples.call import model_of
-from ...examples.present_features import unpack
 from ...expansion.kernel_rows import row_of_vector, self_kernel
 from ...expansion.support import add_to, insert, remove
 from ...rounds.losses import clamp_step, loss_and_direction
-from ...rounds.observe import observe
+from ...rounds.observe import learn_rows
 
 # Margins that differ by a smaller share of the margin, or of the vector's own part of it, count as equal
 TIE = 1e-9
@@ -28,25 +27,23 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w, norm = observe(model, stream, t)
-        if norm < 0.0:
-            return t
-        if y * f[0] > state.margin or w == 0.0:
-            continue
-        _, _, plus, minus = loss_and_direction(model, f, y, 0.0)
-        amount = clamp_step(w) * y
-        scores = model.per_vector[0]  # f(x_i) of every vector
-        for i in range(model.head.count):
-            scores[i] += amount * model.row[i]
-        j = insert(model, x, norm)
-        scores[j] = f[0] + amount * self_kernel(model, norm)
-        add_to(model, j, plus, minus, amount)
-        remove_easiest(model)
-    return n
+    """The learning pass."""
+    return learn_rows(call, state_at, round_of)
+
+
+@compiled(inlined=True)
+def round_of(model, state, x, norm, f, y, w):
+    """An example with y f(x) <= beta: f <- f + y k(x, .), then, above the budget, remove the easiest vector."""
+    if y * f[0] > state.margin:
+        return
+    _, _, plus, minus = loss_and_direction(model, f, y, 0.0)
+    amount, scores = clamp_step(w) * y, model.per_vector[0]  # f(x_i) of every vector
+    for i in range(model.head.count):
+        scores[i] += amount * model.row[i]
+    j = insert(model, x, norm)
+    scores[j] = f[0] + amount * self_kernel(model, norm)
+    add_to(model, j, plus, minus, amount)
+    remove_easiest(model)
 
 
 @compiled(called_from_python=True)

@@ -21,11 +21,10 @@ from ...block.limits import within
 from ...compiling.array_views import carver, f64, record
 from ...compiling.jit import compiled
 from ...examples.call import model_of
-from ...examples.present_features import unpack
 from ...expansion.kernel_rows import score
 from ...expansion.support import add_to, insert, oldest, remove, rescale
-from ...rounds.losses import clamp_step, loss_and_direction, mistaken
-from ...rounds.observe import observe
+from ...rounds.losses import loss_and_direction, mistaken
+from ...rounds.observe import learn_rows
 from ...vectors.table import read_vector
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
@@ -37,25 +36,23 @@ LARGEST_WEIGHT = 1e70
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w, norm = observe(model, stream, t)
-        if norm < 0.0:
-            return t
-        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        if model.head.task == BINARY:
-            mistake = y * f[0] <= 0.0
-        else:
-            mistake = mistaken(model, f, loss, sign, plus, minus)
-        if mistake and w > 0.0:
-            state.mistakes += 1.0
-            j = insert(model, x, norm)  # (1) Perceptron step
-            add_to(model, j, plus, minus, clamp_step(w * state.learning_rate) * sign)
-            while model.head.count > model.head.budget:
-                shrink_and_remove_oldest(model, state)
-    return n
+    """The learning pass."""
+    return learn_rows(call, state_at, round_of)
+
+
+@compiled(inlined=True)
+def round_of(model, state, x, norm, f, y, w):
+    """A mistake: (1) Perceptron step, then, above the budget, (2) shrinking and (3) removal."""
+    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+    if model.head.task == BINARY:
+        mistake = y * f[0] <= 0.0
+    else:
+        mistake = mistaken(model, f, loss, sign, plus, minus)
+    if mistake:
+        state.mistakes += 1.0
+        add_to(model, insert(model, x, norm), plus, minus, w * state.learning_rate * sign)  # (1)
+        while model.head.count > model.head.budget:
+            shrink_and_remove_oldest(model, state)  # (2), (3)
 
 
 @compiled(called_from_python=True)

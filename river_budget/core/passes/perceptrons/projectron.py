@@ -38,11 +38,10 @@ from ...budget.projection import (
 from ...compiling.array_views import carver, f64, record
 from ...compiling.jit import compiled
 from ...examples.call import model_of
-from ...examples.present_features import unpack
 from ...expansion.kernel_rows import self_kernel
 from ...expansion.support import add_to, insert, lightest
 from ...rounds.losses import clamp_step, loss_and_direction, mistaken
-from ...rounds.observe import observe
+from ...rounds.observe import learn_rows
 
 STATE = record(
     "f8 learning_rate epsilon threshold",  # threshold NaN: none, as in the paper of 2016
@@ -53,46 +52,37 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
-    model, stream, n = unpack(call)
-    state, head = state_at(model.state), model.head
-    for t in range(n):
-        x, f, y, w, norm = observe(model, stream, t)
-        if norm < 0.0:
-            return t
-        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        if w == 0.0:
-            continue
-        mistake = mistaken(model, f, loss, sign, plus, minus)
-        # with two classes, f = 0 counts as no margin error
-        inside = loss > 0.0 and (loss < 1.0 or minus >= 0)
-        margin_error = state.eager != 0 and inside and head.count > 0
-        if not (mistake or margin_error):
-            continue
-        amount = clamp_step(w * state.learning_rate) * sign
-        if state.by_class != 0 and minus >= 0:
-            learn_by_class(model, state, x, norm, loss, plus, minus, amount, mistake)
-            continue
-        d, k_xx = f64(model.heap, head.count), self_kernel(model, norm)
-        length = project(model, model.row, d)
-        residual = max(k_xx - length, 0.0)
-        if not mistake:
-            add_projected(
-                model,
-                d,
-                plus,
-                minus,
-                share_of_margin_error(model, state, loss, length, residual) * amount,
-            )
-        elif is_projected(model, state, residual, k_xx):
-            add_projected(model, d, plus, minus, amount)
-        else:
-            j = insert(model, x, norm)
-            extend_factor(model, d, residual, j)
-            add_to(model, j, plus, minus, amount)
-            remove_dependent(model)
-            check_factor(model)
-    return n
+    """The learning pass."""
+    return learn_rows(call, state_at, round_of)
+
+
+@compiled(inlined=True)
+def round_of(model, state, x, norm, f, y, w):
+    """A mistake: f <- f + y P k(x, .) near the span of the support, else f + y k(x, .). A margin error: f + tau y P k(x, .)."""
+    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+    mistake = mistaken(model, f, loss, sign, plus, minus)
+    # with two classes, f = 0 counts as no margin error
+    inside = loss > 0.0 and (loss < 1.0 or minus >= 0)
+    if not (mistake or (state.eager != 0 and inside and model.head.count > 0)):
+        return
+    amount = clamp_step(w * state.learning_rate) * sign
+    if state.by_class != 0 and minus >= 0:
+        learn_by_class(model, state, x, norm, loss, plus, minus, amount, mistake)
+        return
+    d, k_xx = f64(model.heap, model.head.count), self_kernel(model, norm)
+    length = project(model, model.row, d)
+    residual = max(k_xx - length, 0.0)
+    if not mistake:
+        tau = share_of_margin_error(model, state, loss, length, residual)
+        add_projected(model, d, plus, minus, tau * amount)
+    elif is_projected(model, state, residual, k_xx):
+        add_projected(model, d, plus, minus, amount)
+    else:
+        j = insert(model, x, norm)
+        extend_factor(model, d, residual, j)
+        add_to(model, j, plus, minus, amount)
+        remove_dependent(model)
+        check_factor(model)
 
 
 @compiled
