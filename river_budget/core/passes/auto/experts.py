@@ -38,7 +38,7 @@ HEAVIEST_EXAMPLE = 1e3
 # Results of a prediction, which learning the same row next need not compute again. They stay on the desk, with the
 # row and the number of rounds that the model had learned; for another row, or a model that has learned since, they are
 # computed again. The desk lies in scratch space, not in the model: code that gives the space to another model clears
-# `model.note` (model/calls/calls.py, core/examples/one_example.py).
+# `model.note` (model/calls/calls.py).
 
 
 @compiled
