@@ -15,7 +15,7 @@ from optional import package
 import river_budget as rb
 from river_budget.experiments import command
 from river_budget.experiments.common.scores import NumberScore
-from river_budget.experiments.own_data import finding, source, values, verbs
+from river_budget.experiments.own_data import finding, source, trial, values, verbs
 from river_budget.experiments.own_data.columns import Columns, Dates
 
 LINEAR = ("--models", "LogisticRegression")
@@ -273,19 +273,28 @@ def reviews(n=600):
 
 def test_sentences_are_hinted_at_and_become_words(capsys, tmp_path):
     path, kept = written(tmp_path, reviews(), "review,b,y"), tmp_path / "model.rb"
-    models = ("--models", "AutoKernel")
+    models = ("--models", "AutoKernel", "LogisticRegression")
     found, err = tried(capsys, path, models=models)
     assert found["AutoKernel"]["error %"] > 40
     assert "review: sentences; --text review takes their words as features" in err
     found, err = tried(capsys, path, "--text", "review", "--save", kept, models=models)
     assert "1 column of numbers, 1 of texts (their words)" in err
     assert found["AutoKernel"]["error %"] < 10
+    assert found["LogisticRegression"]["error %"] < 20  # it would be 50 behind a StandardScaler
     other = tmp_path / "other.csv"
     other.write_text("b,review\n0.5,It was AWFUL!\n0.5,Great - great view\n")
     _, out, _ = run(capsys, "predict", kept, other)
     assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["False", "True"]
     code, _, err = run(capsys, "try", path, "--target", "y", "--text", "revue")
     assert (code, "did you mean 'review'?" in err) == (command.USAGE, True)
+
+
+def test_with_texts_all_scalers_are_others():
+    found = trial.entrants([1.5, 2.5], True, ["AutoKernel", "LinearRegression", "KNN"], 0, True)
+    models = {one.name: str(one.model) for one in found}
+    assert "MaxAbsScaler" in models["LinearRegression"]
+    assert not [name for name, text in models.items() if "(StandardScaler" in text]
+    assert repr(found[0].model).startswith("AutoKernelRegressor")
 
 
 @pytest.mark.parametrize("packed", [False, True])

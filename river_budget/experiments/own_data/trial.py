@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from river import linear_model
+from river import compose, linear_model, preprocessing
 
 from ...delayed import Delayed
 from ...distributed.precompile import precompile
@@ -37,7 +37,7 @@ LEARNED_SHARE = 0.9  # of the file, after which copies of the models learn no mo
 SHOWN_EVERY = 50  # rows between two updates of the progress
 MOST_POINTS = 200  # points of a curve
 CAPTION = (
-    "River's models have a StandardScaler in front, linear regression and KNN a TargetStandardScaler around; KNN "
+    "River's models have a {scaler} in front, linear regression and KNN a TargetStandardScaler around; KNN "
     "stores 1000 rows."
 )
 
@@ -106,11 +106,15 @@ def with_labels(guess: Any, labels: Sequence[Any] | None) -> Any:
 
 
 def entrants(
-    first: Sequence[Any], regression: bool, names: Sequence[str] | None = None, delay: int = 0
+    first: Sequence[Any],
+    regression: bool,
+    names: Sequence[str] | None = None,
+    delay: int = 0,
+    texts: bool = False,
 ) -> list[Entrant]:
     """The models that are named, or the usual ones, for a stream that begins with these targets.
 
-    With a delay, also `Delayed`, which is AutoKernel inside `rb.Delayed`.
+    With a delay, also `Delayed`, which is AutoKernel inside `rb.Delayed`. With texts, scalers are others.
     """
     labels = [] if regression else sorted(set(first))
     others = [object(), object()] if len(labels) == 1 else []  # stand for labels that will come
@@ -125,9 +129,21 @@ def entrants(
     found = []
     for name in chosen:
         score = NumberScore(unscored) if regression else LabelScore()
-        boolean = type(last_step(known[name])) is linear_model.LogisticRegression
-        found.append(Entrant(name, known[name], score, labels if boolean else None))
+        model = for_texts(known[name]) if texts else known[name]
+        boolean = type(last_step(model)) is linear_model.LogisticRegression
+        found.append(Entrant(name, model, score, labels if boolean else None))
     return found
+
+
+def for_texts(model: Any) -> Any:
+    """A model with MaxAbsScaler in place of StandardScaler, which makes 0 of a word that occurs once whenever it does."""
+    if isinstance(model, compose.Pipeline):
+        return compose.Pipeline(
+            *((str(name), for_texts(step)) for name, step in model.steps.items())
+        )  # type: ignore[no-untyped-call]
+    if isinstance(model, compose.TargetTransformRegressor):
+        return model.clone({"regressor": for_texts(model.regressor)})
+    return preprocessing.MaxAbsScaler() if type(model).__name__ == "StandardScaler" else model
 
 
 class Trial:

@@ -44,7 +44,8 @@ def run_try(options: argparse.Namespace) -> int:
             source, preview, options.target, options.task, options.drop, options.keep, options.text
         )
         first = _first_targets(found, preview)
-        chosen = entrants(first, found.target.regression, options.models, options.delay)
+        texts = bool(options.text)
+        chosen = entrants(first, found.target.regression, options.models, options.delay, texts)
         trial = Trial(chosen, options.delay)
         name = "standard input" if options.data == "-" else options.data
         say(f"{name}: {source.how}; {'; '.join(found.notes)}")
@@ -129,11 +130,15 @@ def caption(trial: Trial, found: Plan, name: str, delay: int = 0) -> str:
             f"Frozen: copies that did not learn the last {counted(trial.rows_later, 'row')}, on these rows. A saved model does not "
             "learn in `predict`, so of later rows expect the frozen error, and not the one in front of it. "
         )
+    texts = not isinstance(found.columns, SparseColumns) and found.columns.texts
+    about = CAPTION.format(scaler="MaxAbsScaler" if texts else "StandardScaler")
     ranking = trial.ranking()
     if ranking and not ranking[0].beats_constant:
         constant = "the mean" if found.target.regression else label
-        return f"{text}No model is better than always saying {constant}, so there is no star. {CAPTION}"
-    return f"{text}A star marks the best. {CAPTION}"
+        return (
+            f"{text}No model is better than always saying {constant}, so there is no star. {about}"
+        )
+    return f"{text}A star marks the best. {about}"
 
 
 def odd(found: Plan, source: Source) -> Iterator[str]:
@@ -172,11 +177,9 @@ def remarks(trial: Trial, found: Plan) -> Iterator[str]:
         elif one.labels is not None and len(found.target.labels) > 2:
             labels = "; ".join(map(str, one.labels))
             yield f"{one.name} knows two labels ({labels}) and took all others for {one.labels[0]}"
-    if not isinstance(found.columns, SparseColumns) and found.columns.texts:
-        yield "River's StandardScaler takes a word that occurs once for 0, so River's models see little of the texts"
     if found.sentences:
         some = found.sentences[:MOST_LISTED]
-        yield f"{listed(some)}: sentences; --text {shlex.join(some)} takes their words as features, AutoKernel makes most of them"
+        yield f"{listed(some)}: sentences; --text {shlex.join(some)} takes their words as features"
     ranking, frozen = trial.ranking(), trial.ranking(later=True)
     if trial.rows_later and frozen and frozen[0] is not ranking[0]:
         yield (
