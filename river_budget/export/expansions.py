@@ -59,7 +59,7 @@ def expansion(graph: Graph, model: Any, columns: Columns, coefficients: Any) -> 
 def kernel_values(graph: Graph, head: Any, x: Tensor, vectors: Any, norms: Any) -> Tensor:
     """k(x, z) for every example x and every column z of `vectors`, which have these norms."""
     gamma = head.gamma
-    if head.kernel == Code.RBF and (gamma * norms > CANCELS).any():
+    if head.kernel == Code.RBF and (norms > CANCELS / gamma).any():
         differences = x.unsqueezed(2) - vectors[None]
         distance = (differences * differences).total(axis=1)
         return graph.node("Exp", distance * -gamma)

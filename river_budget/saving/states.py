@@ -89,12 +89,13 @@ def _tables(model: Any) -> dict[str, Any]:
     block, width = blocks.views(model.block), max(model.features.width, 1)
     n = block.head.count
     parts = {"vectors": (slice(width), slice(n)), "factor": (slice(n), slice(n))}
-    found = {
+    found: dict[str, Any] = {
         name: getattr(block, name)[parts.get(name, (..., slice(n)))]
         for name in TABLES
         if getattr(block, name).size and (is_expansion(model) or name not in TABLES_OF_VECTORS)
     }
-    return found | model.own_tables()
+    found |= model.own_tables()
+    return found
 
 
 def _number(value: Any) -> Any:
