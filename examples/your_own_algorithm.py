@@ -27,10 +27,9 @@ from river_budget.core.block.codes import Maintenance
 from river_budget.core.budget.removal import remove_to_budget, shrink_to_budget
 from river_budget.core.compiling.array_views import carver, record
 from river_budget.core.compiling.jit import compiled
-from river_budget.core.examples.present_features import unpack
 from river_budget.core.expansion.support import add_to, insert, rescale
-from river_budget.core.rounds.losses import clamp_step, loss_and_direction, mistaken
-from river_budget.core.rounds.observe import observe
+from river_budget.core.rounds.losses import loss_and_direction, mistaken
+from river_budget.core.rounds.observe import learn_rows
 from river_budget.model.algorithm import Algorithm
 from river_budget.model.estimators.estimators import BudgetClassifier
 from river_budget.parameters import Mutable, positive, whole
@@ -41,22 +40,20 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows were processed."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w, norm = observe(model, stream, t)
-        if norm < 0.0:
-            return t
-        loss, sign, plus, minus = loss_and_direction(model, f, y, 0.0)
-        if w > 0.0 and mistaken(model, f, loss, sign, plus, minus):
-            share = state.shift / (state.shift + state.mistakes)  # lambda_k
-            rescale(model, 1.0 - share)  # w <- (1 - lambda_k) w ...
-            j = insert(model, x, norm)  # ... + lambda_k y k(x, .)
-            add_to(model, j, plus, minus, clamp_step(w * share) * sign)
-            state.mistakes += 1.0
-            remove_to_budget(model)
-    return n
+    """The learning pass: a round for every row."""
+    return learn_rows(call, state_at, round_of)
+
+
+@compiled(inlined=True)
+def round_of(model, state, x, norm, f, y, w):
+    """A mistake: w <- (1 - lambda_k) w + lambda_k y k(x, .)"""
+    loss, sign, plus, minus = loss_and_direction(model, f, y, 0.0)
+    if mistaken(model, f, loss, sign, plus, minus):
+        share = state.shift / (state.shift + state.mistakes)  # lambda_k
+        rescale(model, 1.0 - share)
+        add_to(model, insert(model, x, norm), plus, minus, w * share * sign)
+        state.mistakes += 1.0
+        remove_to_budget(model)
 
 
 @rb.saving.register
