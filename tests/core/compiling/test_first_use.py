@@ -12,6 +12,7 @@ import types
 import pytest
 from models import MODELS, TRANSFORMERS, one_of_each
 from optional import needs_cache, needs_compiler
+from processes import ended
 
 import river_budget as rb
 from river_budget.core.block import random_numbers
@@ -131,6 +132,40 @@ def test_a_terminal_sees_it_and_a_second_process_does_not(tmp_path):
         os.close(ours)
     assert b"code is compiled for its first use" in told[0]
     assert told[1] == b""
+
+
+FIRST = """
+import sys, threading
+import river_budget as rb
+if sys.argv[2] == "save":
+    model = rb.BSGDClassifier(20)
+    for i in range(60):
+        model.learn_one({"a": i % 7, "b": i % 5}, i % 3 == 0)
+        model.predict_one({"a": 1.0, "b": 2.0})
+    rb.save(model, sys.argv[1])
+else:
+    sys.setswitchinterval(1e-6)
+    model, barrier, found = rb.load(sys.argv[1]), threading.Barrier(8), []
+
+    def ask(k):
+        barrier.wait()
+        found.extend(model.predict_one({"a": i % 7, "b": float(k)}) for i in range(300))
+
+    threads = [threading.Thread(target=ask, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(len(found))
+"""
+
+
+@pytest.mark.parametrize("n", [1, pytest.param(30, marks=pytest.mark.slow)])
+def test_the_first_use_may_come_from_eight_threads(n, tmp_path):
+    """In processes of their own, which load compiled functions from the disk at the same time."""
+    assert ended(FIRST, tmp_path / "model", "save") == (0, "", "")
+    for _ in range(n):
+        assert ended(FIRST, tmp_path / "model", "ask") == (0, "2400\n", "")
 
 
 # ahead

@@ -48,6 +48,16 @@ MODELS = {
     "NOGD": lambda: rb.NOGDClassifier(12, RBF(0.5)),
     "AutoKernel": lambda: rb.AutoKernelClassifier(12, seed=1),
 }
+# what is asked of a model without an argument, where it has it
+LOOKS = (
+    "summary",
+    "_repr_html_",
+    "support_vectors",
+    "gram",
+    "scores_of_vectors",
+    "importances",
+    "experts",
+)
 each_kind = pytest.mark.parametrize("kind", MODELS)
 
 
@@ -104,6 +114,7 @@ def test_eight_threads_share_a_model(kind, threading_kind):
     can_merge = not model.no_sum
     examples = model.n_examples
     rows = np.random.default_rng(0).random((batch, 4))
+    asked = [getattr(model, name) for name in LOOKS if hasattr(model, name)]
 
     def learn(first):
         for i in range(first, first + n):
@@ -123,10 +134,12 @@ def test_eight_threads_share_a_model(kind, threading_kind):
             assert set(model.predict_many(rows).tolist()) <= {False, True}
 
     def look():
-        for _ in range(n):
+        for i in range(n):
             assert model.memory_usage > 0
             assert model.n_examples >= examples
             assert repr(model)
+            for ask in asked[i % len(asked) :][:2]:
+                ask()
 
     def copy_it():
         for _ in range(n // 4):
