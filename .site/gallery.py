@@ -20,19 +20,26 @@ and takes any River models. More about each picture stands on the page that its 
 """
 
 
+FIRST = ("README", "choosing_a_model", "drift")  # pages whose pictures a newcomer draws first
+
+
 def page(folder):
-    """The text of the gallery, from the pages of a folder."""
-    parts = [HEAD]
-    for path in sorted(folder.glob("*.md")):
+    """The text of the gallery, from the pages of a folder: thumbnails, and then each picture with its lines."""
+    parts, thumbnails = [], []
+    paths = sorted(folder.glob("*.md"))
+    paths.sort(key=lambda path: FIRST.index(path.stem) if path.stem in FIRST else len(FIRST))
+    for path in paths:
         text = path.read_text()
         code = [example.source for example in doctest.DocTestParser().get_examples(text)]
         for title, name in re.findall(r"!\[(.*?)\]\((.*?\.png)\)", text):
             language, lines = ELSEWHERE.get(name) or ("python", lines_for(name, code))
+            anchor = name.partition(".")[0]
+            thumbnails.append(f"[![{title}]({folder.name}/{name}){{ .thumbnail }}](#{anchor})")
             parts.append(
-                f"## [{title[0].upper()}{title[1:]}]({folder.name}/{path.name})\n\n"
+                f"## [{title[0].upper()}{title[1:]}]({folder.name}/{path.name}) {{ #{anchor} }}\n\n"
                 f"![{title}]({folder.name}/{name})\n\n```{language}\n{lines.strip()}\n```\n"
             )
-    return "\n".join(parts)
+    return "\n".join([HEAD, *thumbnails, "", *parts])
 
 
 def lines_for(picture, code):

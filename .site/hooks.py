@@ -32,10 +32,31 @@ FOR_USERS = re.compile(
     r"|decision_function_one|last_iterate_one|n_(examples|support_vectors|repairs)|support_vectors"
     r"|summary|memory_usage|gradient_error|experts|importances|refine|margin|objective|slack_for|mutate"
 )
+USUAL = (  # what a reader looks for first
+    *(
+        "learn_one",
+        "predict_one",
+        "predict_proba_one",
+        "score_one",
+        "transform_one",
+        "predict_then_learn_one",
+    ),
+    *(
+        "learn_many",
+        "predict_many",
+        "predict_proba_many",
+        "transform_many",
+        "summary",
+        "support_vectors",
+    ),
+    *("memory_usage", "mutate"),
+)
+PAGES_TO_SEE = 4  # pages of the guide below a name of the reference
 MOVED = {  # where links lead that leave examples/ or come from outside of it
     "../examples/": "",
     "examples/": "",
     "../CHANGELOG.md": "changelog.md",
+    "../.github/CONTRIBUTING.md": "contributing.md",
     "../../.github/CONTRIBUTING.md#the-site": "../reference/index.md",
 }
 ASSETS = ("site.css", "tables.js", "icon.svg")
@@ -60,7 +81,10 @@ def on_files(files, config):
         "scripts.md": scripts_page(),
     }
     made |= {page_of(path): script_page(path) for path in scripts()}
-    made |= {place: f"::: {name}\n{options_of(kind)}" for name, place, kind in public()}
+    made |= {
+        place: f"::: {name}\n{options_of(kind)}\n{pages_about(name)}"
+        for name, place, kind in public()
+    }
     for place, text in made.items():
         files.append(File.generated(config, place, content=text))
     for name in ASSETS:
@@ -97,11 +121,24 @@ def public():
 
 
 def options_of(kind):
-    """Of models only what users call."""
+    """Of models only what users call, the usual first."""
     if not (inspect.isclass(kind) and issubclass(kind, StreamModel)):
         return ""
     names = [name for name in dir(kind) if FOR_USERS.fullmatch(name)]
+    names.sort(key=lambda name: USUAL.index(name) if name in USUAL else len(USUAL))
     return f"    options:\n      members: [{', '.join(names)}]\n"
+
+
+def pages_about(name):
+    """Links to the pages of the guide that use a name most."""
+    word, found = re.compile(rf"\brb\.{re.escape(name.removeprefix('river_budget.'))}\b"), []
+    for path in sorted((EXAMPLES / "guide").glob("*.md")):
+        text = path.read_text()
+        if count := len(word.findall(text)):
+            title = text.partition("\n")[0].removeprefix("# ")
+            found.append((-count, f"[{title}](../guide/{path.name})"))
+    links = [link for _, link in sorted(found)[:PAGES_TO_SEE]]
+    return f"\nSee also: {', '.join(links)}.\n" if links else ""
 
 
 def grouped():

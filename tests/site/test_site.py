@@ -18,6 +18,7 @@ import pytest
 from folders import EXAMPLES, ROOT
 
 CONFIGURATION = ROOT / ".site" / "mkdocs.yml"
+BROKEN = (ROOT / "tests" / "site" / "broken.js").read_text()
 CONTRAST = (ROOT / "tests" / "site" / "contrast.js").read_text()
 WIDTHS = (1400, 390)
 pytestmark = [
@@ -159,7 +160,7 @@ def switch_scheme(tab):
 @pytest.fixture(scope="module")
 def seen(tab, address, pages):
     """What goes wrong: {kind: [(page, what)]} of every page, wide and narrow, in light and in dark."""
-    found = {"error": [], "elsewhere": [], "sideways": [], "pale": []}
+    found = {"error": [], "elsewhere": [], "sideways": [], "pale": [], "broken": []}
     box, scheme = "document.documentElement", "document.body.getAttribute('data-md-color-scheme')"
     for path in pages:
         tab.look(WIDTHS[0])
@@ -169,6 +170,7 @@ def seen(tab, address, pages):
             tab.look(width)
             if tab.run(f"{box}.scrollWidth > {box}.clientWidth"):
                 found["sideways"].append((path, width))
+            found["broken"] += [(path, width, word) for word in tab.run(BROKEN)]
         found["pale"] += [(path, *pale) for pale in tab.run(CONTRAST)]
         switch_scheme(tab)
         assert tab.run(scheme) == "slate"
@@ -200,6 +202,10 @@ def test_no_page_scrolls_sideways(seen):
     assert not seen["sideways"]
 
 
+def test_no_word_breaks_inside(seen):
+    assert not seen["broken"]
+
+
 def test_text_stands_out_from_what_is_behind_it(seen):
     """By 4.5 to 1, large text by 3 to 1, as the guidelines of the web ask for."""
     assert not seen["pale"]
@@ -218,15 +224,37 @@ def type_into(tab, field, text):
     tab.ask("Input.insertText", text=text)
 
 
+def searched(tab, address, text):
+    """The links that a search finds, the best first."""
+    tab.open(address)
+    tab.run("document.querySelector('label[for=__search]').click()")
+    type_into(tab, ".md-search__input", text)
+    results = "[...document.querySelectorAll('.md-search-result__link')].map(link => link.href)"
+    tab.wait_for(f"{results}.length > 0")
+    return tab.run(results)
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_search_finds_a_class(tab, address, width):
     tab.look(width)
-    tab.open(address)
-    tab.run("document.querySelector('label[for=__search]').click()")
-    type_into(tab, ".md-search__input", "AutoKernel")
-    results = "[...document.querySelectorAll('.md-search-result__link')].map(link => link.href)"
-    tab.wait_for(f"{results}.length > 0")
-    assert any("reference/AutoKernelClassifier" in link for link in tab.run(results))
+    links = searched(tab, address, "AutoKernel")
+    assert any("reference/AutoKernelClassifier" in link for link in links)
+
+
+SEARCHES = {
+    "imbalanced": "guide/imbalance/",
+    "categorical": "guide/categories/",
+    "hyperparameter": "guide/many_models/",
+    "benchmark": "measured/",
+    "license": "#license",
+    "one-hot": "guide/categories/",
+}
+
+
+@pytest.mark.parametrize("word", SEARCHES)
+def test_the_search_knows_the_words_of_newcomers(tab, address, word):
+    tab.look(WIDTHS[0])
+    assert SEARCHES[word] in searched(tab, address, word)[0]
 
 
 def test_tables_of_measurements_can_be_searched(tab, address):
