@@ -99,7 +99,7 @@ def on_page_markdown(markdown, page, config, files):
     markdown = re.sub(r"(\]\((?!https?:)[^)\s]*)\.py\)", r"\1.md)", markdown)
     for written, meant in MOVED.items():
         markdown = markdown.replace(f"]({written}", f"]({meant}")
-    first = re.search(r"^(?![#|>`!<\-:])\w[^\n]*(\n\w[^\n]*)*", markdown, re.M)
+    first = re.search(r"^(?![#|>`!<\-:]|See also)\w[^\n]*(\n\w[^\n]*)*", markdown, re.M)
     if first and "description" not in page.meta:
         text = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", " ".join(first[0].split())).replace("`", "")
         page.meta["description"] = text[:155].rpartition(" ")[0] if len(text) > 155 else text

@@ -246,7 +246,7 @@ SEARCHES = {
     "categorical": "guide/categories/",
     "hyperparameter": "guide/many_models/",
     "benchmark": "measured/",
-    "license": "#license",
+    "license": "",  # the first page
     "one-hot": "guide/categories/",
 }
 
@@ -254,7 +254,8 @@ SEARCHES = {
 @pytest.mark.parametrize("word", SEARCHES)
 def test_the_search_knows_the_words_of_newcomers(tab, address, word):
     tab.look(WIDTHS[0])
-    assert SEARCHES[word] in searched(tab, address, word)[0]
+    best = searched(tab, address, word)[0].removeprefix(address)
+    assert best.partition("?")[0].partition("#")[0] == SEARCHES[word]
 
 
 def test_tables_of_measurements_can_be_searched(tab, address):
