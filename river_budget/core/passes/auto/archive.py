@@ -25,7 +25,7 @@ import numpy as np
 
 from ...compiling.jit import REORDERED, compiled
 from .memory import LEAST_VOTE_WEIGHT, insert, recent_places
-from .tables import FOLLOWED, LINKED, LINKS, desk_of, memory_of, room_of
+from .tables import FOLLOWED, LINKED, LINKS, desk_of, found_of, memory_of, room_of
 
 WORD_BITS, LAST_BIT = np.uint64(6), np.uint64(63)  # 64 bits in a word of seen
 NONE, ONE = np.uint64(0), np.uint64(1)
@@ -36,46 +36,43 @@ CLOSED = ONE
 def find_far(model, state, n, steps):
     """Write the K nearest rows of memory and archive; n are near in the memory. Each step follows the links of FOLLOWED
     rows. Returns how many there are."""
-    desk, weights = desk_of(model), room_of(model).metric.weight
-    far, compared = desk.far, desk.compared
-    begin_in_memory(model, state, n)
-    for _ in range(steps):
-        number = follow_links(model, state, n)
-        compare_rows(model, state, compared, number, desk.scaled, weights)
-        for i in range(number):
-            n = insert(far, n, compared.distance[i], compared.place[i] << ONE)
-    look_up_targets(model, n)
-    return n
-
-
-@compiled
-def begin_in_memory(model, state, n):
-    """Begin with the nearest rows of the memory."""
-    desk, arrivals, rows = desk_of(model), memory_of(model).arrival, room_of(model).archive.shape[0]
-    near, far, seen = desk.near, desk.far, desk.seen
+    desk, memory, facts = desk_of(model), memory_of(model), room_of(model).archived
+    near, far, seen, compared = desk.near, desk.far, desk.seen, desk.compared
+    rows = facts.target.shape[0]
     for i in range(seen.shape[0]):
         seen[i] = NONE
-    for k in range(n):
+    for k in range(n):  # begin in the memory
         place = near.place[k]
-        age = state.rounds - np.int64(arrivals[place])
-        far.distance[k], far.place[k] = (
-            near.distance[k],
-            ((np.uint64(rows) + place) << ONE) + CLOSED,
-        )
+        age = state.rounds - np.int64(memory.arrival[place])
+        far.distance[k] = near.distance[k]
+        far.place[k] = ((np.uint64(rows) + place) << ONE) + CLOSED
         if age <= min(state.archived, rows):
             row = np.uint64((state.archived - age) % rows)
             far.place[k] = row << ONE
             seen[row >> WORD_BITS] |= ONE << (row & LAST_BIT)
+    for _ in range(steps):
+        number = compare_linked(model, state, n)
+        for i in range(number):
+            n = insert(far, n, compared.distance[i], compared.place[i] << ONE)
+    for k in range(n):
+        row = far.place[k] >> ONE
+        if row < np.uint64(rows):
+            far.target[k], far.weight[k] = facts.target[row], facts.weight[row]
+        else:
+            place = row - np.uint64(rows)
+            far.target[k], far.weight[k] = memory.target[place], memory.weight[place]
+    return n
 
 
-@compiled
-def follow_links(model, state, n):
+@compiled(fastmath=REORDERED)
+def compare_linked(model, state, n):
     """Write the rows linked from the nearest rows that have not been followed yet, without rows already seen and without
-    recent ones, which the memory holds. Returns how many there are."""
-    desk, links, rows = desk_of(model), room_of(model).links, room_of(model).links.shape[0]
-    far, found, seen = desk.far, desk.compared.place, desk.seen
-    next_row, recent = state.archived % rows, recent_places(model)
-    followed, end = 0, np.uint64(0)
+    recent ones, which the memory holds, and their distances. Returns how many there are."""
+    desk, room, recent = desk_of(model), room_of(model), recent_places(model)
+    links, archive, weights, x = (room.links, room.archive, room.metric.weight, desk.scaled)
+    far, found, seen, distances = (desk.far, desk.compared.place, desk.seen, desk.compared.distance)
+    rows, followed, end = links.shape[0], 0, np.uint64(0)
+    next_row = state.archived % rows
     for k in range(n):
         if far.place[k] & CLOSED == NONE and followed < FOLLOWED:
             own = links[far.place[k] >> ONE]
@@ -88,46 +85,27 @@ def follow_links(model, state, n):
                 age = next_row - own[m] + (rows if own[m] >= next_row else 0)
                 found[end] = row
                 end += ONE if age > recent and word & bit == NONE else NONE
-    return np.int64(end)
-
-
-@compiled(fastmath=REORDERED)
-def compare_rows(model, state, compared, n, x, weights):
-    """The distances of the first n rows of these."""
-    archive, distances, rows = room_of(model).archive, compared.distance, compared.place
-    for i in range(n):
-        row, total = archive[rows[i]], 0.0
+    for i in range(end):
+        row, total = archive[found[i]], 0.0
         for f in range(state.features):
             apart = row[f] - x[f]
             total += weights[f] * apart * apart
         distances[i] = total
+    return np.int64(end)
 
 
 @compiled
-def look_up_targets(model, n):
-    """Write the targets and weights of the n far rows."""
-    far, memory, facts = desk_of(model).far, memory_of(model), room_of(model).archived
-    rows = np.uint64(facts.target.shape[0])
-    for k in range(n):
-        row = far.place[k] >> ONE
-        if row < rows:
-            far.target[k], far.weight[k] = facts.target[row], facts.weight[row]
-        else:
-            far.target[k], far.weight[k] = memory.target[row - rows], memory.weight[row - rows]
-
-
-@compiled
-def archive_row(model, state, far, n, scaled, target, weight):
-    """Store the row, with links to the nearest of its n far rows and from them."""
-    room = room_of(model)
-    links, row = room.links, state.archived % room.archive.shape[0]
+def archive_row(model, state, target, weight):
+    """Store the row, with links to the nearest of its far rows and from them."""
+    room, desk = room_of(model), desk_of(model)
+    links, far, row = room.links, desk.far, state.archived % room.archive.shape[0]
     for f in range(state.features):
-        room.archive[row, f] = scaled[f]
+        room.archive[row, f] = desk.scaled[f]
     room.archived.target[row] = target
     room.archived.weight[row] = max(weight, LEAST_VOTE_WEIGHT)
     for m in range(LINKS):
         links[row, m] = row
-    for k in range(min(n, LINKED)):
+    for k in range(min(int(found_of(model).far), LINKED)):
         other = far.place[k] >> ONE
         if other < np.uint64(links.shape[0]):
             links[row, k] = other

@@ -23,15 +23,7 @@ from ...compiling.array_views import as_u64
 from ...compiling.jit import compiled
 from ...examples.call import model_of, row_of
 from .linear_models import mean_square
-from .tables import (
-    BIN_DEPTH,
-    BIN_TABLES,
-    CELLS_PER_TABLE,
-    columns_of,
-    desk_of,
-    room_of,
-    state_at,
-)
+from .tables import BIN_DEPTH, BIN_TABLES, CELLS_PER_TABLE, columns_of, desk_of, room_of, state_at
 
 COARSENESS = 4.0  # bins per 4 standard deviations
 OUTERMOST = 3.0  # standard deviations: bins lie between minus this and this
@@ -64,15 +56,6 @@ def join_bins(model, feature):
                         cells[i][:] = 0.0
 
 
-@compiled
-def join_new_features(model, state):
-    """Add features that begin to vary with this row."""
-    before, now = room_of(model).moments.orientation, desk_of(model).new_moments.orientation
-    for f in range(state.features):
-        if now[f] != 0.0 and before[f] == 0.0:
-            join_bins(model, f)
-
-
 @compiled(called_from_python=True)
 def rejoin(call):
     """Add all features that have varied to new bins, with the same result as when they began to vary."""
@@ -84,22 +67,17 @@ def rejoin(call):
 
 
 @compiled
-def of_slot(slots, b):
-    """The part of a row of room.slots for the tables that have a slot b."""
-    return slots[b * BIN_TABLES + FIRST_TABLES[b] : (b + 1) * BIN_TABLES]
-
-
-@compiled
-def find_cells(model, row):
-    """Write hits.cell: the rows of room.bins where the weights of this scaled row are."""
-    found, slots = desk_of(model).hits, room_of(model).slots
-    sums, values, hits, features = found.cell, found.seen, as_u64(found.cell), slots.feature
+def bin_scores(model, row, scores):
+    """Write hits.cell, the rows of room.bins where the weights of this scaled row are;  scores[c] = sum_j TW[j, cell_j, c]"""
+    found, slots, cells = desk_of(model).hits, room_of(model).slots, room_of(model).bins
+    sums, values, hits, features = (found.cell, found.seen, as_u64(found.cell), slots.feature)
     for j in range(BIN_TABLES):
         sums[j] = 0.0
     for b in range(BIN_DEPTH):
         first, parts = b * BIN_TABLES + FIRST_TABLES[b], sums[FIRST_TABLES[b] :]
-        scales, shifts = of_slot(slots.scale, b), of_slot(slots.shift, b)
-        turns = of_slot(slots.turn, b)
+        last = (b + 1) * BIN_TABLES
+        scales, shifts = slots.scale[first:last], slots.shift[first:last]
+        turns = slots.turn[first:last]
         for j in range(parts.shape[0]):  # gathered first, so that the next loop is vector code
             values[j] = row[features[first + j]]
         for j in range(parts.shape[0]):
@@ -109,12 +87,6 @@ def find_cells(model, row):
         part = sums[j] - math.floor(sums[j])
         cell = min(np.int64(part * CELLS_PER_TABLE), CELLS_PER_TABLE - 1)
         hits[j] = j * CELLS_PER_TABLE + cell
-
-
-@compiled
-def bin_scores(model, scores):
-    """scores[c] = sum_j TW[j, cell_j, c]"""
-    cells, hits = room_of(model).bins, as_u64(desk_of(model).hits.cell)
     if scores.shape[0] == 1:
         first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
         for j in range(0, BIN_TABLES, 4):  # four sums, as each addition waits for the one before
@@ -141,7 +113,7 @@ def learn_bins(model, errors):
     """An AdaGrad step along errors[c], the negative gradient, in the cells of this row. All classes have the same step
     length."""
     table, found, columns = room_of(model).bins, desk_of(model).hits, columns_of(model)
-    hits, sums, steps, last = as_u64(found.cell), found.seen, found.step, table.shape[1] + SUM
+    hits, sums, steps, last = (as_u64(found.cell), found.seen, found.step, table.shape[1] + SUM)
     square = mean_square(errors, columns)
     for j in range(BIN_TABLES):
         sums[j] = table[hits[j], last]

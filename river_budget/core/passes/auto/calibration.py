@@ -12,8 +12,6 @@ does not change.
 
 from __future__ import annotations
 
-import math
-
 from ...compiling.jit import compiled
 from .tables import CALIBRATION_KNOTS, desk_of, found_of, room_of
 
@@ -26,7 +24,11 @@ CERTAIN = 1.0 - 1e-4  # larger probabilities are not corrected
 @compiled
 def calibrate(model):
     """Compute the corrected probability of the most probable class."""
-    shares, found, table = desk_of(model).mixture.share, found_of(model), room_of(model).calibration
+    shares, found, table = (
+        desk_of(model).mixture.share,
+        found_of(model),
+        room_of(model).calibration,
+    )
     n, top, second = shares.shape[0], 0, 0.0
     for c in range(1, n):
         if shares[c] > shares[top] or (n == 2 and shares[1] == shares[0]):
@@ -43,18 +45,6 @@ def calibrate(model):
     found.top, found.place = top, place
     least = AHEAD_OF_SECOND * second / (second + 1.0 - p)
     found.corrected = p if p >= CERTAIN else max(right, least)
-
-
-@compiled
-def corrections(model):
-    """(the most probable class, what to add to the logarithm of its probability, and to those of the other classes,
-    whose probabilities sum to the rest)"""
-    found = found_of(model)
-    top, corrected = int(found.top), found.corrected
-    p = desk_of(model).mixture.share[top]
-    if p >= CERTAIN:
-        return top, 0.0, 0.0
-    return top, math.log(corrected / p), math.log((1.0 - corrected) / (1.0 - p))
 
 
 @compiled

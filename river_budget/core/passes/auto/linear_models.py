@@ -19,7 +19,7 @@ import numpy as np
 
 from ...compiling.jit import compiled
 from ...examples.call import row_of
-from ...simd.vector_ops import LANES, combine, dot
+from ...simd.vector_ops import combine, dot
 from .tables import columns_of, desk_of, room_of
 
 RATES = (0.3, 0.05)
@@ -30,18 +30,17 @@ GRADIENT_FLOOR = 1e-10  # added under the root, for features that were 0 so far
 
 
 @compiled
-def linear_scores(model, rate, row, scores):
-    """L_u x+"""
-    weights = room_of(model).linear_weights
+def linear_scores(row, weights, apart, first, scores):
+    """L_u x+, or w x+: the weights of column c stand in row apart c + first."""
     for c in range(scores.shape[0]):
-        scores[c] = dot(row, row_of(weights, N_RATES * c + rate), row.shape[0])
+        scores[c] = dot(row, row_of(weights, apart * c + first), row.shape[0])
 
 
 @compiled
-def learn_linear(model, rate, step, row, errors):
+def learn_linear(model, rate, step, errors):
     """An AdaGrad step along errors[c] x+, the negative gradient. All columns have the same step lengths."""
-    room, n, steps = room_of(model), row.shape[0], desk_of(model).steps
-    squares, columns = row_of(room.linear_sums, rate), columns_of(model)
+    room, row, steps = room_of(model), desk_of(model).wide, desk_of(model).steps
+    squares, columns, n = (row_of(room.linear_sums, rate), columns_of(model), row.shape[0])
     square = mean_square(errors, columns)
     for i in range(n):
         squares[i] = LINEAR_FORGETTING * squares[i] + square * (row[i] * row[i])
@@ -64,28 +63,15 @@ def mean_square(errors, n):
 
 
 @compiled
-def squared_row(state, row):
-    """The part of x+ for least squares, in whole vectors; the weights of numbers beyond it are 0."""
-    return row[: (state.second_order + LANES) // LANES * LANES]
-
-
-@compiled
-def least_squares_scores(model, row, scores):
-    """w x+"""
-    weights = room_of(model).least_squares
-    for c in range(scores.shape[0]):
-        scores[c] = dot(row, row_of(weights, c), row.shape[0])
-
-
-@compiled
-def learn_least_squares(model, state, row, errors, w):
+def learn_least_squares(model, state, errors, w):
     """With the gain q = P x and the factor k = w / (forgetting + w x'q), w_c += k errors[c] q;  P <- P - k q q', divided
     by the forgetting while the trace stays below its initial value.
 
     Entries of features that have never varied stay initial. Both halves of P get the same bits, so it stays symmetric.
     """
-    room, desk, n, rounded = room_of(model), desk_of(model), state.second_order + 1, row.shape[0]
+    room, desk, n = room_of(model), desk_of(model), state.second_order + 1
     covariance, weights, gain = room.covariance, room.least_squares, desk.gain
+    row, rounded = desk.wide[: gain.shape[0]], gain.shape[0]
     orientations, trace, number = desk.new_moments.orientation, 0.0, 0
     for i in range(n):
         gain[i] = dot(row, row_of(covariance, i), rounded)

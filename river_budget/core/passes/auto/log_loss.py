@@ -22,20 +22,12 @@ from ...examples.call import row_of, scores_of, unpack_rows, whole_row
 from ...examples.finite import is_finite
 from ...simd.exponential import exp_of, exponentials, logarithms, softmax
 from .binning import learn_bins
-from .calibration import calibrate, corrections, learn_calibration
-from .experts import (
-    HEAVIEST_EXAMPLE,
-    SOFTNESS,
-    consult_experts,
-    is_predicted,
-    linear_row,
-    mark_predicted,
-    store,
-)
-from .linear_models import RATES, learn_least_squares, learn_linear, squared_row
+from .calibration import CERTAIN, calibrate, learn_calibration
+from .experts import HEAVIEST_EXAMPLE, SOFTNESS, consult_experts, is_predicted, store
+from .linear_models import N_RATES, RATES, learn_least_squares, learn_linear
 from .memory import weigh
 from .metric import TRAINED, learn_weights
-from .mixer import learn_loss, newton_step
+from .mixer import LOSS_RATE, newton_step
 from .tables import (
     BINS,
     EXPERTS,
@@ -114,22 +106,17 @@ def predict_classes(model, x):
     many = columns_of(model) >= MANY_COLUMNS
     consult_experts(model, x, MORE_FAR_STEPS if many else FAR_STEPS)
     if state.second_order >= 0:
-        temper(state, desk.squares, row_of(desk.scores, SQUARES))
+        # 1 and 0 for the right class and others, as logarithms of odds; one column stands for both of two classes
+        middle = 0.5 if columns_of(model) == 1 else 0.0
+        for c in range(desk.squares.shape[0]):
+            confident = max(state.residual, LEAST_RESIDUAL)
+            desk.scores[SQUARES, c] = (desk.squares[c] - middle) / confident
     link_all(model, desk.scores, desk.shares)
-    write_prior(model, row_of(desk.shares, OWN))
     vote(model, desk.near, int(found.near), row_of(desk.shares, NEAR))
     vote(model, desk.far, int(found.far), row_of(desk.shares, FAR))
     mix(model)
     calibrate(model)
-    mark_predicted(model, state)
-
-
-@compiled
-def temper(state, squares, scores):
-    """The scores of least squares, which are 1 and 0 for the right class and others, as logarithms of odds."""
-    middle = 0.5 if scores.shape[0] == 1 else 0.0  # one column stands for both classes
-    for c in range(scores.shape[0]):
-        scores[c] = (squares[c] - middle) / max(state.residual, LEAST_RESIDUAL)
+    found.version = state.rounds + 1.0
 
 
 @compiled
@@ -170,14 +157,6 @@ def in_one(table):
 
 
 @compiled
-def write_prior(model, shares):
-    """prior"""
-    prior = room_of(model).prior
-    for c in range(shares.shape[0]):
-        shares[c] = prior[c]
-
-
-@compiled
 def vote(model, neighbours, n, votes):
     """The votes of n neighbours, and a few of the prior."""
     number, prior = weigh(neighbours, n, SOFTNESS), room_of(model).prior
@@ -192,10 +171,12 @@ def vote(model, neighbours, n, votes):
 
 @compiled
 def mix(model):
-    """l_k = log((1 - eps) p_k + eps / C);  P = softmax(sum_k w_k l_k)"""
-    desk, mixer = desk_of(model), room_of(model).mixer
+    """Write the prior;  l_k = log((1 - eps) p_k + eps / C);  P = softmax(sum_k w_k l_k)"""
+    desk, mixer, prior = desk_of(model), room_of(model).mixer, room_of(model).prior
     starts, weights, logs, mixture = mixer.start, mixer.weight, desk.logs, desk.mixture
     shares, all_logs, n = in_one(desk.shares), in_one(logs), desk.shares.shape[1]
+    for c in range(n):
+        desk.shares[OWN, c] = prior[c]
     for i in range(EXPERTS * n):
         all_logs[i] = (1.0 - UNIFORM_SHARE) * shares[i] + UNIFORM_SHARE / n
     logarithms(all_logs, all_logs, np.int64(EXPERTS * n))
@@ -214,34 +195,26 @@ def mix(model):
 
 @compiled
 def write_scores(model, scores):
-    """The log-odds of two classes, or the logarithms of all probabilities, which are 0 of classes never seen."""
-    unseen, number = room_of(model).unseen, 0.0
-    write_calibrated(model, scores)
-    for c in range(unseen.shape[0]):
+    """The log-odds of two classes, or the logarithms of all probabilities, corrected; those of classes never seen are 0."""
+    mixture, found, unseen = (desk_of(model).mixture, found_of(model), room_of(model).unseen)
+    top, n, number = int(found.top), mixture.share.shape[0], 0.0
+    p, for_top, for_others = mixture.share[top], 0.0, 0.0
+    if p < CERTAIN:
+        for_top = math.log(found.corrected / p)
+        for_others = math.log((1.0 - found.corrected) / (1.0 - p))
+    for c in range(n):
         number += unseen[c]
-    if number == 0.0 or number == unseen.shape[0]:
-        return
-    if unseen.shape[0] == 2:
-        scores[0] = NEVER if unseen[1] != 0.0 else -NEVER
-        return
-    for c in range(unseen.shape[0]):
-        if unseen[c] != 0.0:
-            scores[c] = NEVER
-
-
-@compiled
-def write_calibrated(model, scores):
-    """The same of all classes, after calibration."""
-    mixture = desk_of(model).mixture
-    top, for_top, for_others = corrections(model)
-    if mixture.share.shape[0] == 2:
+    some = 0.0 < number < n
+    if n == 2:
         odds = mixture.score[1] - mixture.score[0]
         scores[0] = odds + (for_top - for_others if top == 1 else for_others - for_top)
+        if some:
+            scores[0] = NEVER if unseen[1] != 0.0 else -NEVER
         return
-    shift = math.log(mixture.share[top]) - mixture.score[top]
-    for c in range(mixture.share.shape[0]):
-        scores[c] = mixture.score[c] + shift + for_others
-    scores[top] = mixture.score[top] + shift + for_top
+    shift = math.log(p) - mixture.score[top]
+    for c in range(n):
+        more = for_top if c == top else for_others
+        scores[c] = NEVER if some and unseen[c] != 0.0 else mixture.score[c] + shift + more
 
 
 # Learning
@@ -253,11 +226,9 @@ def learn_row(model, state, y, w):
     hard = desk_of(model).mixture.share[y] < EASY
     write_errors(model, y, w)
     learn_mixture(model, state, y, w)
-    learn_calibration(model, y, w)
     learn_models(model, state, w)
     learn_metric(model, state, y, w)
     store(model, state, np.float64(y), hard, w, 0.0, KERNEL_STEP)
-    learn_prior(model, y, w)
     state.rounds += 1
 
 
@@ -277,9 +248,10 @@ def write_errors(model, y, w):
 
 @compiled
 def learn_mixture(model, state, y, w):
-    """g_k = sum_c P_c l_kc - l_ky"""
-    desk, starts = desk_of(model), room_of(model).mixer.start
-    logs, shares, slopes, curves = desk.logs, desk.mixture.share, desk.solver.slope, desk.levels
+    """The mixer, with g_k = sum_c P_c l_kc - l_ky; then calibration and prior."""
+    desk, starts, losses = (desk_of(model), room_of(model).mixer.start, room_of(model).mixer.loss)
+    prior, rate = room_of(model).prior, max(1.0 / (state.rounds + 1.0), LOSS_RATE)
+    logs, shares, slopes, curves = (desk.logs, desk.mixture.share, desk.solver.slope, desk.levels)
     for k in range(EXPERTS):
         slopes[k] = curves[k] = 0.0
         if starts[k] != 0.0:
@@ -287,20 +259,24 @@ def learn_mixture(model, state, y, w):
             for c in range(logs.shape[1]):
                 slope += shares[c] * logs[k, c]
             slopes[k] = curves[k] = slope
-            learn_loss(model, k, state.rounds, -logs[k, y])
+            losses[k] -= rate * (logs[k, y] + losses[k])
     newton_step(model, slopes, curves, MIXER_STEP, w)
+    learn_calibration(model, y, w)
+    room_of(model).unseen[y] = 0.0
+    for c in range(prior.shape[0]):
+        prior[c] += min(w * PRIOR_RATE, 1.0) * ((c == y) - prior[c])
 
 
 @compiled
 def learn_models(model, state, w):
     """lin, bin, linrls"""
-    errors, row = desk_of(model).errors, linear_row(model, state)
-    for u in range(len(RATES)):
-        learn_linear(model, u, RATES[u], row, row_of(errors, QUICK + u))
+    errors = desk_of(model).errors
+    for u in range(N_RATES):
+        learn_linear(model, u, RATES[u], row_of(errors, QUICK + u))
     learn_bins(model, row_of(errors, BINS))
     if state.second_order >= 0:
         lacking, total = row_of(errors, SQUARES), 0.0
-        learn_least_squares(model, state, squared_row(state, row), lacking, w)
+        learn_least_squares(model, state, lacking, w)
         for c in range(lacking.shape[0]):
             total += lacking[c] * lacking[c]
         residual = min(total / lacking.shape[0], 1.0)  # two classes have the same error
@@ -323,12 +299,3 @@ def learn_metric(model, state, y, w):
         for k in range(n):
             pi[k] -= pi[k] / right if labels[k] == y else 0.0
         learn_weights(model, state, pi, 1.0, w)
-
-
-@compiled
-def learn_prior(model, y, w):
-    """Update the running shares of classes."""
-    prior, rate = room_of(model).prior, min(w * PRIOR_RATE, 1.0)
-    room_of(model).unseen[y] = 0.0
-    for c in range(prior.shape[0]):
-        prior[c] += rate * ((c == y) - prior[c])

@@ -16,8 +16,6 @@ import numpy as np
 
 from ...compiling.array_views import as_u64
 from ...compiling.jit import compiled
-from ...examples.call import row_of
-from ...expansion.support import move
 from ...simd.exponential import exponentials
 from .tables import NEIGHBOURS, ROUNDED_NEIGHBOURS, desk_of, memory_of
 
@@ -32,35 +30,6 @@ LEAST_VOTE_DISTANCE = 1e-9  # the least scale of distances, which is that of the
 def recent_places(model):
     """The number of places in the recent half."""
     return model.head.budget - model.head.budget // 2
-
-
-@compiled
-def free_place(model, state):
-    """Free the place for the next row: moves a hard row from there to the other half. Returns the place."""
-    place, recent, head = state.recent_place, recent_places(model), model.head
-    hard = head.budget - recent
-    if head.count >= recent and hard > 0 and memory_of(model).hard[place] != 0.0:
-        target = recent + state.hard_place
-        move(model, place, target)
-        head.count = max(head.count, target + 1)
-        state.hard_place = (state.hard_place + 1) % hard
-    head.count = max(head.count, place + 1)
-    state.recent_place = (place + 1) % recent
-    return place
-
-
-@compiled
-def store_row(model, state, scaled, target, hard, weight, squared_error):
-    """Store the row with all that comes with it but its coefficients. Returns its place."""
-    place, memory = free_place(model, state), memory_of(model)
-    for f in range(state.features):
-        model.vectors[f, place] = scaled[f]
-    memory.target[place] = target
-    memory.hard[place] = 1.0 if hard else 0.0
-    memory.weight[place] = max(weight, LEAST_VOTE_WEIGHT)
-    memory.arrival[place] = state.rounds
-    memory.squared_error[place] = squared_error
-    return place
 
 
 # The nearest rows
@@ -85,36 +54,36 @@ def insert(neighbours, n, distance, place):
 @compiled
 def find_nearest(model):
     """Write the K nearest rows of the memory, by distance; of equally near ones, the first. Returns how many."""
-    near, memory, far = desk_of(model).near, memory_of(model), model.row
-    n, count = np.int64(0), model.head.count
-    limit = _bound(near.share, far, count)
+    near, memory, far, least = (
+        desk_of(model).near,
+        memory_of(model),
+        model.row,
+        desk_of(model).near.share,
+    )
+    n, count, limit = np.int64(0), model.head.count, np.inf
+    if (
+        count >= 2 * ROUNDED_NEIGHBOURS
+    ):  # the K-th of the least distances of 24 groups: K rows do not exceed it
+        for g in range(ROUNDED_NEIGHBOURS):
+            least[g] = far[g]
+        for first in range(ROUNDED_NEIGHBOURS, count - ROUNDED_NEIGHBOURS + 1, ROUNDED_NEIGHBOURS):
+            for g in range(ROUNDED_NEIGHBOURS):
+                distance = far[first + g]  # (not `min`, whose regard for NaN is no vector code)
+                least[g] = distance if distance < least[g] else least[g]
+        for g in range(1, ROUNDED_NEIGHBOURS):  # in order
+            value, i = least[g], g
+            while i > 0 and least[i - 1] > value:
+                least[i] = least[i - 1]
+                i -= 1
+            least[i] = value
+        limit = least[NEIGHBOURS - 1]
     for j in range(count):
         if far[j] <= limit:
             n = insert(near, n, far[j], np.uint64(j))
     places = as_u64(near.place)
     for k in range(n):
-        near.target[k], near.weight[k] = memory.target[places[k]], memory.weight[places[k]]
+        near.target[k], near.weight[k] = (memory.target[places[k]], memory.weight[places[k]])
     return n
-
-
-@compiled
-def _bound(least, far, count):
-    """A distance that at least K rows do not exceed: the K-th of the least distances of 24 groups. Overwrites `least`."""
-    if count < 2 * ROUNDED_NEIGHBOURS:
-        return np.inf
-    for g in range(ROUNDED_NEIGHBOURS):
-        least[g] = far[g]
-    for first in range(ROUNDED_NEIGHBOURS, count - ROUNDED_NEIGHBOURS + 1, ROUNDED_NEIGHBOURS):
-        for g in range(ROUNDED_NEIGHBOURS):
-            distance = far[first + g]  # (not `min`, whose regard for NaN is no vector code)
-            least[g] = distance if distance < least[g] else least[g]
-    for g in range(1, ROUNDED_NEIGHBOURS):  # in order
-        value, i = least[g], g
-        while i > 0 and least[i - 1] > value:
-            least[i] = least[i - 1]
-            i -= 1
-        least[i] = value
-    return least[NEIGHBOURS - 1]
 
 
 # Votes
@@ -141,16 +110,3 @@ def weigh(neighbours, n, softness):
     for k in range(n):
         shares[k] /= total
     return total * total / squares
-
-
-@compiled
-def neighbour_slopes(model, state, factors):
-    """slope[f] = sum_k factors_k (x_f - s_kf)^2: the weighted spread of the K nearest in each feature."""
-    desk = desk_of(model)
-    scaled, slope, places = desk.scaled, desk.slope, desk.near.place
-    for f in range(state.features):
-        feature, x_f, total = row_of(model.vectors, f), scaled[f], 0.0
-        for k in range(NEIGHBOURS):
-            apart = x_f - feature[places[k]]
-            total += factors[k] * apart * apart
-        slope[f] = total

@@ -20,7 +20,7 @@ from ...compiling.jit import FUSED, compiled
 from ...examples.call import row_of
 from ...simd.exponential import exp_of, exponentials
 from ...simd.vector_ops import dot
-from .memory import LEAST_VOTE_DISTANCE, neighbour_slopes
+from .memory import LEAST_VOTE_DISTANCE
 from .tables import NEIGHBOURS, desk_of, room_of
 
 METRIC_RATE = 0.02
@@ -50,7 +50,7 @@ def compute_distances(model, state, x):
         a, b, c, e = x[f], x[f + 1], x[f + 2], x[f + 3]
         p, q, r, s = weights[f], weights[f + 1], weights[f + 2], weights[f + 3]
         for i in range(n):
-            one, two, three, four = first[i] - a, second[i] - b, third[i] - c, fourth[i] - e
+            one, two, three, four = (first[i] - a, second[i] - b, third[i] - c, fourth[i] - e)
             far[i] += (p * one * one + q * two * two) + (r * three * three + s * four * four)
     for f in range(d // 4 * 4, d):
         row, value, weight = row_of(model.vectors, f), x[f], weights[f]
@@ -64,33 +64,28 @@ def compute_distances(model, state, x):
 
 @compiled
 def learn_weights(model, state, factors, scale, w):
-    """A step of the metric against the slopes a_f 3 / D_(K) scale sum_k factors_k (x_f - s_kf)^2."""
-    neighbour_slopes(model, state, factors)
-    desk, weights = desk_of(model), room_of(model).metric.weight
-    slope = desk.slope
-    rate = TRAINED / max(desk.near.distance[NEIGHBOURS - 1], LEAST_VOTE_DISTANCE) * scale
-    for f in range(state.features):
-        slope[f] *= rate * weights[f]
-    step_metric(model, state, w)
-
-
-@compiled
-def step_metric(model, state, w):
-    """A step against desk.slope, divided by its root mean square per feature; then scale all weights to sum d."""
+    """A step of the metric against the slopes a_f 3 / D_(K) scale sum_k factors_k (x_f - s_kf)^2, each divided by its
+    root mean square; then scale all weights to sum d."""
     metric, desk, d = room_of(model).metric, desk_of(model), 0
     weights, logs, squares, slope = metric.weight, metric.log, metric.square, desk.slope
-    varying, least = desk.new_moments.orientation, math.log(LEAST_METRIC_WEIGHT)
+    scaled, places, varying = desk.scaled, desk.near.place, desk.new_moments.orientation
+    for f in range(state.features):
+        feature, x_f, total = row_of(model.vectors, f), scaled[f], 0.0
+        for k in range(NEIGHBOURS):
+            apart = x_f - feature[places[k]]
+            total += factors[k] * apart * apart
+        slope[f] = total
+    rate = TRAINED / max(desk.near.distance[NEIGHBOURS - 1], LEAST_VOTE_DISTANCE) * scale
+    highest = least = math.log(LEAST_METRIC_WEIGHT)
     for f in range(state.features):
         d += varying[f] != 0.0
-        slope[f] = within(slope[f], STEEPEST)
+        slope[f] = within(slope[f] * (rate * weights[f]), STEEPEST)
         change = SQUARE_RATE * (slope[f] * slope[f] - squares[f])
         squares[f] += change if varying[f] != 0.0 else 0.0
-        step = (
-            w * METRIC_RATE * slope[f] / math.sqrt(squares[f] + SQUARE_FLOOR)
-        )  # 0 where nothing varies
-        step = min(max(step, -LONGEST_METRIC_STEP), LONGEST_METRIC_STEP)
+        step = w * METRIC_RATE * slope[f] / math.sqrt(squares[f] + SQUARE_FLOOR)
+        step = within(step, LONGEST_METRIC_STEP)  # 0 where nothing varies
         logs[f] = max((1.0 - PULL) * logs[f] + step, least)
-    highest, total = least, 0.0
+    total = 0.0
     for f in range(state.features):
         highest = max(highest, logs[f])
     for f in range(state.features):

@@ -19,7 +19,7 @@ from .tables import EXPERTS, desk_of, room_of
 
 MIXER_FORGETTING = 0.999  # lam
 MIXER_RIDGE = 10.0
-LOSS_RATE = 0.01  # rate of the running losses
+LOSS_RATE = 0.01  # rate of the running losses, which only `experts()` reads
 
 
 @compiled
@@ -37,34 +37,22 @@ def newton_step(model, slopes, curves, step, w):
         for j in range(EXPERTS):
             curvature[i, j] = MIXER_FORGETTING * curvature[i, j] + curves[i] * curves[j]
         curvature[i, i] += leak
-    solve(curvature, triangle, slopes)
-    for i in range(EXPERTS):
-        weights[i] -= slopes[i]
-
-
-@compiled
-def solve(matrix, triangle, answer):
-    """answer = matrix^-1 answer, by elimination; a positive definite matrix has no small pivots."""
+    # by elimination; a positive definite matrix has no small pivots
     for i in range(EXPERTS):
         for j in range(EXPERTS):
-            triangle[i, j] = matrix[i, j]
+            triangle[i, j] = curvature[i, j]
     for k in range(EXPERTS):
         inverse = 1.0 / triangle[k, k]
         for i in range(k + 1, EXPERTS):
             factor = triangle[k, i] * inverse
             for j in range(EXPERTS):
                 triangle[i, j] -= factor * triangle[k, j]
-            answer[i] -= factor * answer[k]
+            slopes[i] -= factor * slopes[k]
         triangle[k, k] = inverse
     for i in range(EXPERTS - 1, -1, -1):
-        total = answer[i]
+        total = slopes[i]
         for k in range(i + 1, EXPERTS):
-            total -= triangle[i, k] * answer[k]
-        answer[i] = total * triangle[i, i]
-
-
-@compiled
-def learn_loss(model, expert, rounds, loss):
-    """Update the running loss of an expert, which only `experts()` reads."""
-    losses = room_of(model).mixer.loss
-    losses[expert] += max(1.0 / (rounds + 1.0), LOSS_RATE) * (loss - losses[expert])
+            total -= triangle[i, k] * slopes[k]
+        slopes[i] = total * triangle[i, i]
+    for i in range(EXPERTS):
+        weights[i] -= slopes[i]

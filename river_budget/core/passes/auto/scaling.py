@@ -33,7 +33,13 @@ def scale(model, state, x):
     means, variances, orientations = old.mean, old.variance, old.orientation
     new_means, new_variances, new_orientations = new.mean, new.variance, new.orientation
     rate, varying = max(1.0 / (state.rounds + 1.0), SLOWEST_MOMENTS), 0
-    copy_row(state, x, raw, scaled, wide)
+    wide[0] = 1.0
+    for f in range(state.features, scaled.shape[0]):
+        scaled[f] = 0.0
+    for f in range(state.features + 1, wide.shape[0]):
+        wide[f] = 0.0
+    for f in range(state.features):
+        raw[f] = x[f]
     for f in range(state.features):
         value = within(raw[f], LARGEST_VALUE)
         deviation = value - means[f]
@@ -53,30 +59,3 @@ def scale(model, state, x):
         wide[1 + f] = orientation * number
         scaled[f] = orientation * min(max(number, -CLIP), CLIP)
     return varying
-
-
-@compiled
-def copy_row(state, x, raw, scaled, wide):
-    """Copy x to the desk, and fill up the scaled rows: a 1 in front of the wide one, zeros behind."""
-    wide[0] = 1.0
-    for f in range(state.features, scaled.shape[0]):
-        scaled[f] = 0.0
-    for f in range(state.features + 1, wide.shape[0]):
-        wide[f] = 0.0
-    known = min(state.features, x.shape[0])  # less where another thread has learned a new one
-    for f in range(known):
-        raw[f] = x[f]
-    for f in range(known, state.features):
-        raw[f] = 0.0
-
-
-@compiled
-def learn_moments(model, state):
-    """Take over the moments that include the row."""
-    old, new = room_of(model).moments, desk_of(model).new_moments
-    for f in range(state.features):
-        old.mean[f] = new.mean[f]
-    for f in range(state.features):
-        old.variance[f] = new.variance[f]
-    for f in range(state.features):
-        old.orientation[f] = new.orientation[f]

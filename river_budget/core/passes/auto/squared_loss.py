@@ -26,19 +26,11 @@ from ...compiling.needs import Need
 from ...examples.call import row_of, scores_of, unpack_rows, whole_row
 from ...examples.finite import is_finite
 from .binning import learn_bin_means
-from .experts import (
-    HEAVIEST_EXAMPLE,
-    SOFTNESS,
-    consult_experts,
-    is_predicted,
-    linear_row,
-    mark_predicted,
-    store,
-)
-from .linear_models import RATES, learn_least_squares, learn_linear, squared_row
+from .experts import HEAVIEST_EXAMPLE, SOFTNESS, consult_experts, is_predicted, store
+from .linear_models import N_RATES, RATES, learn_least_squares, learn_linear
 from .memory import weigh
 from .metric import TRAINED, learn_weights
-from .mixer import learn_loss, newton_step
+from .mixer import LOSS_RATE, newton_step
 from .scaling import LARGEST_VALUE
 from .tables import (
     BINS,
@@ -153,7 +145,7 @@ def predict_number(model, x):
     values[FAR, 0] = vote(state, desk.far, int(found.far), SOFTNESS)
     found.spread = spread(model, state, int(found.near))
     mix(model, state)
-    mark_predicted(model, state)
+    found.version = state.rounds + 1.0
 
 
 @compiled
@@ -181,7 +173,7 @@ def spread(model, state, n):
 def mix(model, state):
     """my + sy sum_k w_k f_k / sy, near the range of the targets"""
     desk, found, mixer = desk_of(model), found_of(model), room_of(model).mixer
-    starts, weights, values, levels = mixer.start, mixer.weight, desk.scores, desk.levels
+    starts, weights, values, levels = (mixer.start, mixer.weight, desk.scores, desk.levels)
     size, level = usual_size(state), 0.0
     for k in range(EXPERTS):
         levels[k] = 0.0
@@ -229,13 +221,15 @@ def write_errors(model, state, y, bound):
 def learn_mixture(model, state, y, bound, w):
     """g_k = -e f_k / sy"""
     desk, size, starts = desk_of(model), usual_size(state), room_of(model).mixer.start
+    losses, rate = room_of(model).mixer.loss, max(1.0 / (state.rounds + 1.0), LOSS_RATE)
     levels, slopes, target = desk.levels, desk.solver.slope, (y - state.average) / size
     error = within(target - found_of(model).level, bound / size)
     for k in range(EXPERTS):
         slopes[k] = -error * levels[k]
         if starts[k] != 0.0:
             lacks = target - levels[k]
-            learn_loss(model, k, state.rounds, min(lacks * lacks, 1e6) if has_scale(state) else 0.0)
+            loss = min(lacks * lacks, 1e6) if has_scale(state) else 0.0
+            losses[k] += rate * (loss - losses[k])
     if state.rounds >= MIXING_ROUND:
         newton_step(model, slopes, levels, 1.0, w)
 
@@ -243,15 +237,15 @@ def learn_mixture(model, state, y, bound, w):
 @compiled
 def learn_models(model, state, w):
     """lin, bin, linrls"""
-    errors, size, row = desk_of(model).errors, usual_size(state), linear_row(model, state)
+    errors, size = desk_of(model).errors, usual_size(state)
     if has_scale(state):
-        for u in range(len(RATES)):
+        for u in range(N_RATES):
             lacking = row_of(errors, QUICK + u)
             lacking[0] = w * within(lacking[0] / size, LARGEST_RATIO)
-            learn_linear(model, u, RATES[u] * size, row, lacking)
+            learn_linear(model, u, RATES[u] * size, lacking)
     learn_bin_means(model, errors[BINS, 0], w)
     if state.second_order >= 0:
-        learn_least_squares(model, state, squared_row(state, row), row_of(errors, SQUARES), w)
+        learn_least_squares(model, state, row_of(errors, SQUARES), w)
 
 
 @compiled
@@ -270,24 +264,17 @@ def learn_metric(model, state, y, w):
 
 @compiled
 def learn_spread(model, state, error, w):
-    """Enlarge the factor on the spread if the 90 % interval missed the target, else shrink it a ninth as much."""
-    spread = found_of(model).spread
-    if state.rounds >= QUANTILE_ROUND and spread > 0.0:
-        learn_quantiles(model, state, error / spread, min(w, 1.0))
-    if state.rounds >= MIXING_ROUND and spread > 0.0:
-        missed = 1.0 if abs(error) > NINETY * spread else 0.0
-        rate = max(STRETCH_RATE, FIRST_STRETCH_RATE / (state.rounds + 1.0))
-        state.stretch = within(state.stretch + min(w, 1.0) * rate * (missed - 0.1), LONGEST_STRETCH)
+    """Enlarge the factor on the spread if the 90 % interval missed the target, else shrink it a ninth as much.
 
-
-@compiled
-def learn_quantiles(model, state, error, w):
-    """Each goes up by its level, or down by the rest to 1 where the error lies below: so in the long run its share of
-    errors does lie there, whatever their distribution is and however it drifts."""
-    quantiles, rate = room_of(model).quantiles, FIRST_QUANTILE_RATE / (state.rounds + 1.0)
-    rate = w * max(min(rate, LARGEST_QUANTILE_RATE), QUANTILE_RATE)
+    Quantiles of errors go up by their level, or down by the rest to 1 where the error lies below: so in the long run their
+    share of errors does lie there, whatever their distribution is and however it drifts."""
+    quantiles, spread, w = room_of(model).quantiles, found_of(model).spread, min(w, 1.0)
+    if state.rounds < QUANTILE_ROUND or spread <= 0.0:
+        return
+    rate = min(FIRST_QUANTILE_RATE / (state.rounds + 1.0), LARGEST_QUANTILE_RATE)
+    rate, scaled = w * max(rate, QUANTILE_RATE), error / spread
     for k in range(LEVELS.shape[0]):
-        below = 0.5 if error == quantiles[k] else (1.0 if error < quantiles[k] else 0.0)
+        below = 0.5 if scaled == quantiles[k] else (1.0 if scaled < quantiles[k] else 0.0)
         quantiles[k] = within(quantiles[k] + rate * (LEVELS[k] - below), OUTERMOST_QUANTILE)
     for k in range(1, LEVELS.shape[0]):  # those that have crossed change places
         value, place = quantiles[k], k
@@ -295,6 +282,10 @@ def learn_quantiles(model, state, error, w):
             quantiles[place] = quantiles[place - 1]
             place -= 1
         quantiles[place] = value
+    if state.rounds >= MIXING_ROUND:
+        missed = 1.0 if abs(error) > NINETY * spread else 0.0
+        rate = max(STRETCH_RATE, FIRST_STRETCH_RATE / (state.rounds + 1.0))
+        state.stretch = within(state.stretch + w * rate * (missed - 0.1), LONGEST_STRETCH)
 
 
 @compiled

@@ -12,19 +12,10 @@ from ....compiling.jit import compiled
 from ....examples.call import row_of
 from ....examples.finite import is_finite
 from ....examples.present_features import example, example_and_scores, unpack, values_of
-from ..calibration import calibrate, learn_calibration
+from ..calibration import calibrate
 from ..experts import HEAVIEST_EXAMPLE
-from ..log_loss import (
-    class_of,
-    learn_mixture,
-    learn_prior,
-    link,
-    mix,
-    write_errors,
-    write_prior,
-    write_scores,
-)
-from ..tables import OWN, desk_of, state_at
+from ..log_loss import class_of, learn_mixture, link, mix, write_errors, write_scores
+from ..tables import desk_of, state_at
 from .learners import (
     CONFIDENT_PART,
     FEW_COUNTS,
@@ -84,7 +75,6 @@ def predict_classes(model, state, x):
     predict_counts(model, state, x)
     for k in range(LINEAR, FEW_COUNTS + 1):
         link(row_of(scores, k), row_of(shares, k))
-    write_prior(model, row_of(shares, OWN))
     mix(model)
     calibrate(model)
 
@@ -94,14 +84,12 @@ def learn_class(model, state, x, y, w):
     """LEARN, after `predict_classes` of the same row."""
     write_errors(model, y, w)
     learn_mixture(model, state, y, w)
-    learn_calibration(model, y, w)
     meet(model, state, x)
     inverse, errors = inverse_root(squared_length(x)), desk_of(model).errors
     learn_linear(model, x, inverse, RATE, row_of(errors, LINEAR))
     curve = w * max(curve_of(row_of(desk_of(model).shares, CONFIDENT)), LEAST_CURVE)
     learn_confident(model, x, inverse, curve, UNBOUNDED, row_of(errors, CONFIDENT))
     learn_counts(model, x, y, w, 1.0)
-    learn_prior(model, y, w)
     state.rounds += 1
 
 

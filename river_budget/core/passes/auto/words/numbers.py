@@ -20,13 +20,7 @@ from ....block.limits import within
 from ....compiling.jit import compiled
 from ....examples.call import row_of
 from ....examples.finite import is_finite
-from ....examples.present_features import (
-    example,
-    example_and_scores,
-    places_of,
-    unpack,
-    values_of,
-)
+from ....examples.present_features import example, example_and_scores, places_of, unpack, values_of
 from ..experts import HEAVIEST_EXAMPLE
 from ..scaling import LARGEST_VALUE
 from ..squared_loss import (
@@ -58,7 +52,11 @@ from .learners import (
     squared_length,
 )
 
-LINEAR, CONFIDENT, MEANS = np.int64(1), np.int64(2), np.int64(3)  # experts, behind the last target
+LINEAR, CONFIDENT, MEANS = (
+    np.int64(1),
+    np.int64(2),
+    np.int64(3),
+)  # experts, behind the last target
 TARGETS, DEVIATIONS = np.int64(0), np.int64(1)  # columns of counts
 LENGTH_RATE = 0.01
 
