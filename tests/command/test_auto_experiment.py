@@ -60,6 +60,13 @@ def test_streams_are_those_of_their_seed(name):
     assert list(STREAMS[name].load(1))[:300] == stream
 
 
+def test_unseen_streams_are_others_and_run_only_when_asked_for():
+    unseen = set(auto.UNSEEN)
+    assert len(unseen) > 11
+    assert not unseen & set(auto.USUAL)
+    assert any(STREAMS[name].regression for name in unseen)
+
+
 def test_predictions_and_calibration_are_judged_as_they_should_be():
     score = scores.LabelScore()
     for y in (True, False, True, True):

@@ -28,6 +28,7 @@ KNN_ROWS = 1000  # that KNN stores
 
 
 USUAL = [name for name, stream in STREAMS.items() if stream.usual]
+UNSEEN = [name for name, stream in STREAMS.items() if stream.unseen]
 
 
 def chosen_streams(named: Sequence[str] | None, usual: Sequence[str]) -> list[str]:

@@ -1,5 +1,7 @@
 """The streams of `river-budget auto`: those that ship with River, generators with drift, and files.
 
+On most of them AutoKernel was developed; those that are `unseen` had no part in it.
+
 A stream is the same for the same seed: it seeds generators and the order of files (Elec2 stays in the order of time, and
 datasets of River in their own).
 """
@@ -7,8 +9,9 @@ datasets of River in their own).
 from __future__ import annotations
 
 import functools
+import importlib.util
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -27,8 +30,8 @@ Examples = list[tuple[dict[Any, Any], Any]]
 class Stream:
     """A function of a seed and a number of generated rows, and the dataset that it needs.
 
-    `auto` runs a stream that is not `usual` only by name. Streams that are not `generated` ignore the
-    number of rows.
+    `auto` runs a stream that is not `usual` only by name, and those that are `unseen` with --unseen. Streams that are not
+    `generated` ignore the number of rows.
     """
 
     load: Callable[..., Iterable[tuple[dict[Any, Any], Any]]]
@@ -36,11 +39,14 @@ class Stream:
     needs: str | None = None
     usual: bool = True
     generated: bool = True
+    unseen: bool = False
+    package: str = "river"  # that makes the examples
 
     @property
     def ready(self) -> bool:
         """Whether the examples can be read without a download."""
-        return self.needs is None or at_hand(self.needs)
+        found = importlib.util.find_spec(self.package) is not None
+        return found and (self.needs is None or at_hand(self.needs))
 
 
 def _shipped(dataset: Any, regression: bool = False) -> Stream:
@@ -48,16 +54,18 @@ def _shipped(dataset: Any, regression: bool = False) -> Stream:
     return Stream(lambda seed, rows=0: dataset(), regression, generated=False)
 
 
-def _endless(make: Callable[[int], Any], regression: bool = False, usual: bool = True) -> Stream:
+def _endless(
+    make: Callable[[int], Any], regression: bool = False, usual: bool = True, unseen: bool = False
+) -> Stream:
     """The first rows of a generator, which a function makes from a seed."""
 
     def load(seed: int, rows: int = GENERATED_ROWS) -> Any:
         return make(seed).take(rows)
 
-    return Stream(load, regression, usual=usual)
+    return Stream(load, regression, usual=usual, unseen=unseen)
 
 
-def _concepts(kind: Any, settings: list[dict[str, Any]]) -> Stream:
+def _concepts(kind: Any, settings: list[dict[str, Any]], unseen: bool = False) -> Stream:
     """Generators of one kind with several settings, one after the other, with equally many rows each."""
 
     def load(seed: int, rows: int = GENERATED_ROWS) -> Any:
@@ -95,12 +103,42 @@ def _rows(name: str, part: str | None, seed: int, rows: int = 0) -> Any:
     """Examples as dicts, in the order of the seed or of time."""
     data: Any = datasets.load(name)
     X, y = data.arrays() if part is None else data.part(part)
-    order = np.random.default_rng(seed).permutation(len(y))
-    for i in np.arange(len(y)) if data.time_order else order:
+    yield from _dicts(X, y, None if data.time_order else seed)
+
+
+def _dicts(X: Any, y: Any, seed: int | None) -> Any:
+    """The rows as dicts, in the order of a seed."""
+    n = len(y)
+    for i in range(n) if seed is None else np.random.default_rng(seed).permutation(n):
         yield dict(enumerate(X[i].tolist())), y[i].item()
 
 
-STREAMS: dict[str, Stream] = {
+def _of_scikit_learn(name: str, regression: bool = False) -> Stream:
+    """A dataset that comes with scikit-learn."""
+
+    def load(seed: int, rows: int = 0) -> Any:
+        from sklearn import datasets as theirs
+
+        X, y = getattr(theirs, f"load_{name}")(return_X_y=True)
+        yield from _dicts(X, y, seed)
+
+    return Stream(load, regression, generated=False, package="sklearn")
+
+
+def _impedance(seed: int, rows: int = GENERATED_ROWS) -> Any:
+    """Friedman's second function, of four features in units of their own, with noise of a third of its deviation."""
+    from sklearn.datasets import make_friedman2
+
+    X, y = make_friedman2(rows, noise=125.0, random_state=seed)
+    yield from _dicts(X, y, None)
+
+
+def _later_prices(seed: int, rows: int = 0) -> Any:
+    """Elec2 behind the rows that `auto` runs at most."""
+    return islice(_rows("elec2", None, seed), 30_000, None)
+
+
+SEEN = {
     "phishing": _shipped(rivers.Phishing),
     "bananas": _shipped(rivers.Bananas),
     "image-segments": _shipped(rivers.ImageSegments),
@@ -133,6 +171,41 @@ STREAMS: dict[str, Stream] = {
     "abalone": _file("abalone", regression=True),
     "cadata": _file("cadata", regression=True),
     "casp": _file("casp", regression=True),
+}
+# streams that had no part in the development of AutoKernel
+UNSEEN = {
+    "agrawal-others": _concepts(
+        synth.Agrawal, [{"classification_function": f, "perturbation": 0.1} for f in (1, 5, 8)]
+    ),
+    # a linear truth, of whose labels three in ten are turned
+    "noisy-hyperplane": _endless(
+        lambda seed: synth.Hyperplane(
+            seed=seed, n_features=20, n_drift_features=0, noise_percentage=0.3
+        )
+    ),
+    "mixed": _concepts(synth.Mixed, [{"classification_function": f} for f in (0, 1)]),
+    "clusters": _endless(
+        lambda seed: synth.RandomRBF(
+            seed_model=seed, seed_sample=seed, n_classes=4, n_features=20, n_centroids=20
+        )
+    ),
+    "small-rtree": _endless(
+        lambda seed: synth.RandomTree(
+            seed_tree=seed, seed_sample=seed, n_cat_features=2, n_categories_per_feature=3
+        )
+    ),
+    "noisy-led": _endless(lambda seed: synth.LED(seed=seed, noise_percentage=0.2)),
+    "later-elec2": Stream(_later_prices, needs="elec2", generated=False),
+    "letter-test": _file("letter-raw", part="letter.t"),
+    "digits": _of_scikit_learn("digits"),
+    "breast-cancer": _of_scikit_learn("breast_cancer"),
+    "planes": _endless(lambda seed: synth.Planes2D(seed=seed), regression=True),
+    "impedance": Stream(_impedance, regression=True, package="sklearn"),
+    "diabetes": _of_scikit_learn("diabetes", regression=True),
+    "mg": _file("mg", regression=True),
+}
+STREAMS: dict[str, Stream] = SEEN | {
+    name: replace(stream, usual=False, unseen=True) for name, stream in UNSEEN.items()
 }
 
 

@@ -102,7 +102,9 @@ def run_race(options: argparse.Namespace) -> int:
 def add_auto(verbs: Any) -> None:
     """Options of `auto`."""
     verb = add_verb(verbs, "auto", run_auto, "the learners without settings beside River's models")
-    many(verb, "--data", "only these streams (default: all at hand but rtree)")
+    many(verb, "--data", "only these streams (default: all at hand but rtree and the unseen)")
+    text = "instead the streams that had no part in the development of AutoKernel"
+    verb.add_argument("--unseen", action="store_true", help=text)
     many(verb, "--models", "such as AutoKernel KNN (default: all)")
     text = "measure AutoKernel without each of these experts too: bins, 'vote far' (an ablation)"
     many(verb, "--without", text)
@@ -127,7 +129,8 @@ def run_auto(options: argparse.Namespace) -> int:
         "generated": options.rows,
         "seed": options.seed,
     }
-    results = auto.compare(auto.chosen_streams(options.data, auto.USUAL), options.models, **how)
+    usual = auto.UNSEEN if options.unseen else auto.USUAL
+    results = auto.compare(auto.chosen_streams(options.data, usual), options.models, **how)
     if not results:
         raise RuntimeError(
             "none of this can be measured: no stream is at hand that suits the models"
