@@ -15,6 +15,7 @@ import math
 
 from ..compiling.array_views import f64
 from ..compiling.jit import compiled
+from ..examples.present_features import ZERO
 from ..expansion.kernel_rows import row_of_vector, self_kernel
 from ..expansion.support import bounded, remove_in_order
 from ..simd.vector_ops import dot
@@ -99,7 +100,7 @@ def remove_dependent_of_class(model, c):
     """As `remove_dependent`, for one class: a vector that the others of its class span up to TINY leaves the class."""
     inverse = model.buffer
     while True:
-        n, worst, least, members = model.head.count, 0, math.inf, 0
+        n, worst, least, members = model.head.count, ZERO, math.inf, 0
         for i in range(n):
             inverse[i] = 0.0
         for j in range(n):

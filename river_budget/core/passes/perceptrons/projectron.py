@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ...budget.class_projection import (
     join_class,
     project_on_class,
@@ -42,6 +44,8 @@ from ...expansion.kernel_rows import self_kernel
 from ...expansion.support import add_to, insert, lightest
 from ...rounds.losses import clamp_step, loss_and_direction, mistaken
 from ...rounds.observe import learn_rows
+
+NO_CLASS = np.int64(-1)  # a typed integer: for a literal numba would compile callees once more
 
 STATE = record(
     "f8 learning_rate epsilon threshold",  # threshold NaN: none, as in the paper of 2016
@@ -100,23 +104,23 @@ def learn_by_class(model, state, x, norm, loss, plus, minus, amount, mistake):
     if not mistake:  # the threshold is for each of the two projections
         mean = 0.5 * (residual + rest)
         tau = share_of_margin_error(model, state, loss, length + other, mean)
-        add_projected(model, d, plus, -1, tau * amount)
-        add_projected(model, e, minus, -1, -tau * amount)
+        add_projected(model, d, plus, NO_CLASS, tau * amount)
+        add_projected(model, e, minus, NO_CLASS, -tau * amount)
         return
     near = is_projected(model, state, max(residual, rest), k_xx)
     if near or residual <= TINY * k_xx:
-        add_projected(model, d, plus, -1, amount)
+        add_projected(model, d, plus, NO_CLASS, amount)
     if near or rest <= TINY * k_xx:
-        add_projected(model, e, minus, -1, -amount)
+        add_projected(model, e, minus, NO_CLASS, -amount)
     if near:
         return
     j = insert(model, x, norm)
     if residual > TINY * k_xx:
         join_class(model, j, plus, d, residual)
-        add_to(model, j, plus, -1, amount)
+        add_to(model, j, plus, NO_CLASS, amount)
     if rest > TINY * k_xx:
         join_class(model, j, minus, e, rest)
-        add_to(model, j, minus, -1, -amount)
+        add_to(model, j, minus, NO_CLASS, -amount)
     remove_dependent_of_class(model, plus)
     remove_dependent_of_class(model, minus)
 
