@@ -109,7 +109,13 @@ def test_all_tables_and_figures_are_there():
 
 # As many figures as the papers print, counted in their tables by hand.
 PRINTED = {"2016-table-3": 36, "2016-table-5": 90, "2016-table-7": 84, "2016-table-9": 72}
-PRINTED |= {"2010-table-1": 55, "2018-table-1": 10, "2018-table-2": 5, "2012-section-5": 2}
+PRINTED |= {
+    "2010-table-1": 55,
+    "2018-table-1": 10,
+    "2018-table-2": 5,
+    "2012-section-5": 6,
+    "2018-figure-5": 9,
+}
 
 
 def test_every_printed_figure_is_in_the_records():

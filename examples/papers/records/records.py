@@ -47,6 +47,7 @@ class Cell:
     chosen: tuple[
         Task, ...
     ] = ()  # with the parameters that validation chooses, where others fit the figure better
+    vectors: str = ""  # the printed number of support vectors
 
     @property
     def data(self) -> str:
@@ -66,6 +67,7 @@ class Row:
     verdict: str
     chosen: Measured | None = None  # the figure of `cell.chosen`
     chosen_verdict: str = ""
+    vectors: float = math.nan  # the mean number of support vectors
 
     @property
     def short(self) -> bool:
@@ -173,7 +175,8 @@ def measured(cell: Cell, store: Store, unit: str) -> Row:
         own_orders = getattr(dataset(cell.data), "authors_orders", False)
         exact = is_exact(cell) and len(done) == len(cell.tasks) and bool(own_orders)
         word = verdict(ours, cell.printed, unit, exact)
-    row = Row(cell, ours.runs, ours.mean, ours.deviation, seconds, word)
+    vectors = float(np.mean([float(run.get("support") or math.nan) for run in done]))
+    row = Row(cell, ours.runs, ours.mean, ours.deviation, seconds, word, vectors=vectors)
     if cell.printed is None or not (others := finished(cell.chosen, store)):
         return row
     other = mean_of(others, cell.scale)

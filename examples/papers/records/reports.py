@@ -23,6 +23,7 @@ from .verdicts import Measured
 
 HEADER = ["data", "algorithm", "paper", "ours", "runs", "verdict", "settings", "validated"]
 TIME_COLUMNS = ["paper's time", "our time"]
+VECTOR_COLUMNS = ["paper's vectors", "our vectors"]
 
 
 def line(record: Record, row: Row) -> list[str]:
@@ -77,6 +78,13 @@ def times(rows: Sequence[Row]) -> list[list[str]]:
     return found
 
 
+def vectors(row: Row) -> list[str]:
+    """The numbers of support vectors, the paper's and ours, where the paper prints its."""
+    if not row.cell.vectors:
+        return ["", ""]
+    return [row.cell.vectors, f"{row.vectors:,.0f}" if row.runs else ""]
+
+
 def printed_seconds(row: Row) -> float:
     """The seconds that the paper prints for a cell; 0 if it prints none."""
     return float(row.cell.printed.seconds or 0.0) if row.cell.printed else 0.0
@@ -84,11 +92,11 @@ def printed_seconds(row: Row) -> float:
 
 def table(record: Record, rows: Sequence[Row], seconds: bool = False) -> Table:
     """(header, lines); leaves out empty columns."""
-    header = [*HEADER, *TIME_COLUMNS, *(["seconds"] if seconds else []), "note"]
+    header = [*HEADER, *VECTOR_COLUMNS, *TIME_COLUMNS, *(["seconds"] if seconds else []), "note"]
     lines = []
     for row, ratios in zip(rows, times(rows), strict=True):
         spent = [f"{row.seconds:.2f}" if row.runs else ""] if seconds else []
-        lines.append([*line(record, row), *ratios, *spent, note(record, row)])
+        lines.append([*line(record, row), *vectors(row), *ratios, *spent, note(record, row)])
     used = [i for i in range(len(header)) if any(fields[i] for fields in lines)]
     return [header[i] for i in used], [[fields[i] for i in used] for fields in lines]
 
@@ -139,8 +147,8 @@ def remarks(record: Record, found: Sequence[Row], store: Store) -> list[str]:
 OPENING = """# Reproduced
 
 Made by `python examples/papers reproduce`; nothing here is edited by hand. Every figure was measured on the data at hand
-and stands beside the one that the paper prints; every printed cell is here, also where there is no figure of ours,
-and then says why. In all: {counts}. The verdicts are computed by one rule:
+and stands beside the one that the paper prints; every cell of the papers' tables is here, also where there is no figure
+of ours, and then says why. In all: {counts}. The verdicts are computed by one rule:
 
 ```
 {rule}
@@ -153,6 +161,10 @@ Settings, cell by cell:
 Times are multiples of the Perceptron's on the same data, or of the first line's where there is none; ours are those
 of the fastest run, two at a time, without the time of reading and testing.
 What is known about a difference stands beside it.
+
+Printed numbers that are no cells, and so have no verdict: numbers of support vectors, which stand in columns of their
+own (2010 table 1, 2018 figure 5) or in a note (2005 figure 2); seconds, which stand as multiples; and the sizes of the
+datasets.
 
 Under a figure stands what the paper's shows, and whether ours shows it too, computed from the same measurements. Bands
 are one standard deviation over the orders of the examples (of times: from the fastest run to the median). A curve that

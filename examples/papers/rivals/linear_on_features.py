@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from .batch_methods import Array, Point, Split, signs_of, squared_lengths
+from .batch_methods import Array, Point, Split, compact, signs_of, squared_lengths
 
 LLOYD_PASSES, SVM_PASSES = 10, 10  # passes over the examples
 TEST_ROWS_AT_ONCE = 20_000  # examples whose kernel values are in memory at the same time
@@ -40,7 +40,7 @@ def fourier_curve(split: Split, *, gamma: float, C: float, most: int, seed: int)
     An inner product of a wave with an example takes as long as a kernel value, and so counts as one evaluation. As in
     the appendix of Cotter, Shalev-Shwartz and Srebro (2012), inner products of the linear SVM do not count.
     """
-    X, y, X_test, y_test = split
+    X, y, X_test, y_test = compact(split)
     rng, signs = np.random.default_rng(seed), signs_of(y)
     waves = rng.normal(scale=np.sqrt(2.0 * gamma), size=(X.shape[1], most))
     points, pairs = [], 1
@@ -50,7 +50,7 @@ def fourier_curve(split: Split, *, gamma: float, C: float, most: int, seed: int)
         w = linear_svm(_pairs_of(X, some), signs, C, rng)
         seconds = time.perf_counter() - start
         wrong = (_pairs_of(X_test, some) @ w >= 0.0) != y_test
-        points.append(Point(pairs * len(X), float(np.mean(wrong)), seconds))
+        points.append(Point(pairs * len(y), float(np.mean(wrong)), seconds))
         pairs *= 2
     return points
 

@@ -16,6 +16,7 @@ from .batch_methods import (
     Point,
     Snapshot,
     Split,
+    compact,
     gaussian_row,
     measured,
     signs_of,
@@ -29,6 +30,7 @@ POINTS_PER_DECADE = 6  # points of the curve per decade
 
 def curve(split: Split, *, gamma: float, C: float) -> list[Point]:
     """The test error while the coefficients are optimised."""
+    split = compact(split)
     return measured(optimise(*split[:2], gamma=gamma, C=C), split, gamma)[0]
 
 
@@ -37,8 +39,7 @@ def optimise(X: Array, y: Array, *, gamma: float, C: float) -> Iterator[Snapshot
 
     A row of the kernel matrix counts when it is first used, as if a cache held the whole matrix: the best case.
     """
-    n, signs = len(X), signs_of(y)
-    columns, norms = np.ascontiguousarray(X.T), squared_lengths(X)
+    n, signs, norms = len(y), signs_of(y), squared_lengths(X)
     alpha, gradient = np.zeros(n), np.ones(n)  # gradient of sum(alpha) - |w|^2 / 2
     seen, stop = np.zeros(n, dtype=bool), float(n)
     for _ in range(MOST_PAIRS):
@@ -46,9 +47,9 @@ def optimise(X: Array, y: Array, *, gamma: float, C: float) -> Iterator[Snapshot
         i = int(np.argmax(gains))
         if gains[i] <= TOLERANCE:
             break
-        row_i = signs[i] * signs * gaussian_row(X, columns, norms, i, gamma)
+        row_i = signs[i] * signs * gaussian_row(X, norms, i, gamma)
         j = _partner(i, row_i, gains, gradient)
-        row_j = signs[j] * signs * gaussian_row(X, columns, norms, j, gamma)
+        row_j = signs[j] * signs * gaussian_row(X, norms, j, gamma)
         steps = _steps(alpha[[i, j]], gradient[[i, j]], row_i[j], C)
         alpha[[i, j]] += steps
         gradient -= steps[0] * row_i + steps[1] * row_j

@@ -131,8 +131,8 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         So old vectors lose weight, and a full model has room for new ones. 0: no shrinking, which needs a
         `learning_rate`.
     project_to_ball
-        Whether to keep the norm of the model in the ball where the optimum is known to lie. Its radius is
-        1 / sqrt(l2), times the root of the mean weight if there are weights.
+        Whether to keep the norm of the model, after the maintenance, in the ball where the optimum is known to
+        lie. Its radius is 1 / sqrt(l2), times the root of the mean weight if there are weights.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error. None: the positive label is True, or else

@@ -16,6 +16,10 @@ epsilon-insensitive loss. The weight of an example multiplies its loss, hence th
 The ball of line 8 has the radius 1 / sqrt(lambda), as the hinge loss of w = 0 is 1. In general the optimum lies
 within sqrt(mean of weight * loss of 0) / sqrt(lambda), since there lambda |w|^2 = -<w, gradient of the loss>
 <= loss of 0. This file uses the mean over the examples so far.
+
+The model is brought back into the ball after the maintenance, with |w| after it, as in line 8 and as the proof needs
+it; phi_t in the text of the paper has |w| before. The authors' toolbox (BudgetedSVM) has no ball, and drops a newcomer
+that equals a stored vector, or adds up their coefficients; here a newcomer is always stored first.
 """
 
 from __future__ import annotations
