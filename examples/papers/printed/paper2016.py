@@ -239,7 +239,6 @@ ADULT |= {"BSGD-remove": (0.1, 1e-4), "FOGD": (0.01, 5e-4), "NOGD": (0.03, 2.0)}
 RNA: Parameters = {"LIBSVM": (0.1, 100.0), "LLSVM": (0.1, 10.0), "BSGD-merge": (1.0, 1e-4)}
 RNA |= {"BSGD-remove": (1.0, 1e-5), "FOGD": (1.0, 1e-3), "NOGD": (1.0, 1.0)}
 RNA_FITS: Parameters = {"BSGD-merge": (1.0, 1e-3), "BSGD-remove": (1.0, 1e-3)}
-RNA_FITS |= {"FOGD": (0.01, 1e-3)}
 SETTINGS = {
     "codrna": Setting("cod-rna", "cod-rna.t", 400, RNA, RNA_FITS, unit=True),
     "w7a": Setting("w7a", "w7a.t", 400, WEB, W7A),
