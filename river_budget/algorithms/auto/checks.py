@@ -12,7 +12,7 @@ from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
 from ...core.passes.auto.squared_loss import OUTERMOST_QUANTILE
-from ...model.base.base import StreamModel
+from ...model.base.one_by_one import OneByOne
 
 # tables that follow from the seed and the names of features
 DRAWN = {"keys", "slots"}
@@ -20,7 +20,7 @@ IN_FILES = [name for name in core.ROOM_TABLES if name not in {*DRAWN, *core.OF_W
 LARGE = 1e153  # of sums and weights, whose squares are finite
 
 
-class Checked(StreamModel):
+class Checked(OneByOne):
     """Checks of the tables of AutoKernel after a file was read."""
 
     _room: Any

@@ -13,7 +13,7 @@ import numpy as np
 from ...core.block import blocks, layout
 from ...core.compiling.needs import Need
 from ...model.algorithm import Drawn as Columns
-from ...model.base.base import StreamModel
+from ...model.base.one_by_one import OneByOne
 from ...model.calls.calls import Block, Call, Rows
 from ...model.estimators.estimators import Transformer
 from ...model.inputs.batches import Batch
@@ -54,7 +54,7 @@ def _hash_with(entropy: int) -> Any:
     return hashlib.blake2b(digest_size=8, key=entropy.to_bytes(8, "little"))
 
 
-class Drawn(StreamModel):
+class Drawn(OneByOne):
     """A model whose block has a row of random numbers for each feature."""
 
     needs = Need.EXAMPLES | Need.PRODUCTS

@@ -10,26 +10,23 @@ a single example.
 
 from __future__ import annotations
 
-import copy
 import math
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, ClassVar, Self
-
-from river import base
 
 from ...core.block import blocks
 from ...core.block.limits import KERNELS
 from ...core.compiling.needs import Need
 from ...kernels import RBF, Custom, Kernel
 from ...parameters import Fixed, Mutable, check_names, instance_of, optional, whole
-from ..algorithm import Algorithm, Drawn, values_of
+from ..algorithm import Drawn, values_of
 from ..calls.calls import PreparedList, PreparedRow, Rows, class_of_passes
-from ..calls.one_by_one import OneByOne
 from ..inputs.features import FeatureIndex, in_order
 from ..lock import ModelLock, changes_the_model, looks_at_the_model
 from ..stream_warnings import warn_of_width
 from . import summary
+from .memory import Memory
 
 SHORT_LIST_FEATURES = 32  # features of an example
 SPARE_FEATURES_SHARE = 0.25  # table rows in reserve, as a share, once new features have appeared
@@ -41,19 +38,13 @@ def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
         raise NotImplementedError(f"{name} {value!r} has no branch in the compiled core")
 
 
-def nothing_prepared() -> dict[str, Any]:
-    """The attributes of a model that hold calls for its present block, as they begin."""
-    return {"free_rows": [], "free_lists": []}
-
-
-class StreamModel(OneByOne, base.Estimator):
+class StreamModel(Memory):
     """A model, kept in one block: its parameters, its names, its memory and its lock.
 
     What is special in an algorithm stands in `algorithm`, as data. Only AutoKernel, whose memory is of its own kind,
     overrides methods of this class.
     """
 
-    algorithm: ClassVar[Algorithm]
     usual_kernel: ClassVar[Kernel] = RBF()  # of the task, if neither user nor algorithm name one
     needs: ClassVar[Need] = Need.EXAMPLES  # the shared functions that its passes call
     takes_lists = True  # whether passes take lists of present features, or whole rows only
@@ -83,9 +74,11 @@ class StreamModel(OneByOne, base.Estimator):
         self.entropy = secrets.randbits(64) if seed is None else int(seed) % 2**64
         if isinstance(self.kernel_in_use, Custom):
             self.takes_lists = False  # a user's kernel function takes whole rows
+        # calls with room for an example: new lists whenever the block changes; of rows also with names or labels
+        self.free_rows: list[PreparedRow] = []
+        self.free_lists: list[PreparedList] = []
         self.features = self.index_of(())
-        self.block: Any = None
-        self.__dict__.update(nothing_prepared())
+        self.block = None
         self.lock = ModelLock()
         self.target_name: str | None = None
 
@@ -172,11 +165,6 @@ class StreamModel(OneByOne, base.Estimator):
 
     # the block
 
-    @classmethod
-    def stamp(cls) -> int:
-        """A hash of the layout of the model's block, to recognise pickles of another version."""
-        return blocks.stamp_of(cls.algorithm.state)
-
     def header_fields(self, n_features: int) -> dict[str, Any]:
         """The header fields of a new block."""
         own = {"random": self.entropy, "scale": 1.0, "needs": self.needs}
@@ -210,10 +198,6 @@ class StreamModel(OneByOne, base.Estimator):
         """
         self.algorithm.files.check(self, count)
 
-    def state_record(self) -> Any:
-        """The algorithm's own record in the block."""
-        return blocks.state_of(self.block, self.algorithm.state)
-
     def after_uniting(self, parts: list[Any]) -> None:
         """Set the record of a model that is the sum of these parts (uniting/expansions.py).
 
@@ -245,15 +229,6 @@ class StreamModel(OneByOne, base.Estimator):
         if "outputs" in sizes:
             sizes.setdefault("per_vector", self.header_fields(1).get("per_vector", 0))
         self.use_block(blocks.resized(self.block, **sizes))
-
-    def use_block(self, block: Any) -> None:
-        """Replace the model's block, and drop the calls prepared for the old one."""
-        self.block = block
-        self.forget_prepared()
-
-    def forget_prepared(self) -> None:
-        """Drop the prepared calls, which refer to the old block."""
-        self._replace_attributes(**nothing_prepared())
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         """Give places to new features. `beside`: names that must keep their places."""
@@ -334,12 +309,6 @@ class StreamModel(OneByOne, base.Estimator):
 
     @property
     @looks_at_the_model
-    def memory_usage(self) -> int:
-        """The memory of the model in bytes: its block and its indexes."""
-        return (0 if self.block is None else self.block.nbytes) + self.features.memory_usage
-
-    @property
-    @looks_at_the_model
     def n_examples(self) -> int:
         """The number of examples learned, without those of weight 0; for a merged model, the largest of its parts."""
         return 0 if self.block is None else blocks.views(self.block).head.judged
@@ -351,68 +320,3 @@ class StreamModel(OneByOne, base.Estimator):
     def _repr_html_(self) -> str:
         """River's HTML representation of an estimator, with the facts below its parameters."""
         return summary.as_html(self)
-
-    # copies: pickles; and twins, which a method changes and which then replace the model's state
-
-    @looks_at_the_model
-    def __getstate__(self) -> dict[str, Any]:
-        # names of their own: pickle and deepcopy read them later, when another thread may have added some
-        block = None if self.block is None else self.block.copy()
-        return self._state() | {"block": block, "features": copy.copy(self.features)}
-
-    def clone(
-        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
-    ) -> Any:
-        """A model with the same parameters, and with `include_attributes` all that this one has learned."""
-        source = self.snapshot() if include_attributes else self
-        return super(StreamModel, source).clone(new_params, include_attributes)  # type: ignore[misc]
-
-    def _state(self) -> dict[str, Any]:
-        return self.__dict__ | nothing_prepared() | {"lock": ModelLock()}
-
-    def snapshot(self) -> Any:
-        """A copy of the model as it is between two examples, for functions that read it for a long time."""
-        snapshot = object.__new__(type(self))
-        snapshot.__setstate__(self.__getstate__())
-        return snapshot
-
-    def twin(self) -> Any:
-        """A copy for a method that has the lock: it changes the copy, which the model then adopts in one step."""
-        twin = object.__new__(type(self))
-        twin.__setstate__(self._state())  # copies the block
-        return twin
-
-    def sharing_twin(self) -> Any:
-        """A twin with the same block, for a method that gives it another block before it writes anything."""
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self._state())
-        return twin
-
-    def adopt(self, twin: Any) -> None:
-        """Replace the state of this model by that of its changed copy."""
-        self._replace_attributes(
-            **{name: value for name, value in vars(twin).items() if name != "lock"}
-        )
-
-    def _replace_attributes(self, **changed: Any) -> None:
-        """Set attributes in one step, as Ctrl-C may interrupt at any time.
-
-        Updating a dict from a dict is one step if it frees no object, whose finalizer could run other code.
-        """
-        before = dict(self.__dict__)
-        self.__dict__.update(changed)
-        del before
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if "block" not in state or (
-            self.block is not None and blocks.stamp_in(self.block) != self.stamp()
-        ):
-            raise TypeError(
-                f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
-                "for one version, rb.save and rb.load for all"
-            )
-        # a shallow copy of a model would share the index, but not the block
-        self.features = copy.copy(state["features"])
-        if self.block is not None:
-            self.block = blocks.aligned(self.block)

@@ -14,16 +14,15 @@ from river import base
 from ...core.block import blocks
 from ...core.block.codes import Task
 from ...kernels import RBF
-from ..base.base import StreamModel
+from ..base.one_by_one import AGAIN, OneByOne
 from ..calls.calls import Rows
-from ..calls.one_by_one import AGAIN
 from ..expansions.expansion import BudgetModel, split
 from ..inputs.batches import Batch
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
 from ..lock import changes_the_model, looks_at_the_model, marked
 
 
-class Classifier(StreamModel, base.MiniBatchClassifier):
+class Classifier(OneByOne, base.MiniBatchClassifier):
     """The base class of classifiers, binary and multi-class."""
 
     usual_kernel = RBF("2/d")
@@ -225,7 +224,7 @@ def _joined(predictions: list[Any]) -> Any:
     return np.concatenate(predictions)
 
 
-class Regressor(StreamModel, base.MiniBatchRegressor):
+class Regressor(OneByOne, base.MiniBatchRegressor):
     """The base class of regressors."""
 
     usual_kernel = RBF("0.5/d")
@@ -298,7 +297,7 @@ def numbered(prefix: str, n: int) -> list[str]:
     return [f"{prefix}_{j}" for j in range(n)]
 
 
-class Transformer(StreamModel, base.MiniBatchTransformer):
+class Transformer(OneByOne, base.MiniBatchTransformer):
     """The base class of transformers, which learn without targets."""
 
     def _count(self, n: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.block import blocks
 from ...kernels import Laplacian
-from ..base.base import StreamModel
+from ..base.one_by_one import OneByOne
 from ..stream_warnings import StreamWarning, level_of_user
 
 FREE_SHARE = 0.5  # a table grows if forgetting names leaves fewer free places
@@ -18,7 +18,7 @@ LARGEST_TABLE = 2**26  # bytes of the table of vectors
 KEPT_SHARE = 0.75  # of the places of a table at its bound, the share that stays in use
 
 
-class StoredVectors(StreamModel):
+class StoredVectors(OneByOne):
     """A model that stores support vectors."""
 
     _was_bounded = False  # whether the table has reached its bound, which is said once

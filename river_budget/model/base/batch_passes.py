@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.compiling.needs import Need
+from ..calls.calls import EXAMPLES_PER_CALL, Call, Rows, idle_workspace
 from ..inputs.batches import Batch
 from ..inputs.features import FeatureIndex
-from ..lock import ModelLock
 from ..stream_warnings import issue_warnings
-from .calls import EXAMPLES_PER_CALL, Call, Rows, idle_workspace
+from .base import StreamModel
 
 FEW_SCORED = 64  # so many examples are scored while other threads wait; more by a copy of the block
 
 
-class ManyAtOnce:
-    """Mixin of StreamModel: how it learns and scores a batch, whose targets and numbers have been checked."""
+class ManyAtOnce(StreamModel):
+    """How a model learns and scores a batch, whose targets and numbers have been checked."""
 
-    block: Any
-    features: FeatureIndex
-    lock: ModelLock
-    forget_rows: Callable[[], None]
-    takes_lists: bool
-    needs: ClassVar[Need]
-    learning_pass: Any
-    scoring_pass: Any
-    first_columns: int
-    add_features: Callable[..., None]
-    prepare: Callable[[], None]
     most_entries: ClassVar[int] = 2**18  # entries of a part of a sparse matrix
-
-    @property
-    def n_outputs(self) -> int:
-        raise NotImplementedError
 
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """Run the learning pass over all rows; where it stops, prepare the model and continue."""

@@ -7,13 +7,11 @@ model is touched. The row or list that an example is written to is taken from a 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
+from ..calls.calls import PreparedList, PreparedRow
 from ..inputs.features import SUMS, copied
-from ..lock import ModelLock
 from .batch_passes import ManyAtOnce
-from .calls import PreparedList, PreparedRow
 
 AGAIN: Any = object()
 # what reading an example as a whole row may raise: other names, values that are no numbers, no row left
@@ -21,16 +19,7 @@ OTHER_EXAMPLE = (LookupError, TypeError, ValueError, OverflowError, struct.error
 
 
 class OneByOne(ManyAtOnce):
-    """Mixin of StreamModel: how it learns and scores one example, whose target has been checked."""
-
-    # a new list whenever block, names or labels change; empty while a batch is learned
-    free_rows: list[PreparedRow]
-    free_lists: list[PreparedList]  # a new list whenever the block changes
-    lock: ModelLock
-    draws_features: ClassVar[bool]
-    take_back: Callable[[Any], None]
-    _new_row: Callable[[], PreparedRow]
-    _new_list: Callable[[int], PreparedList]
+    """How a model learns and scores one example, whose target has been checked."""
 
     def _learn_row(
         self, x: dict[Any, Any], target: float, w: float, labels: Any = None, wanted: bool = False

@@ -1,0 +1,114 @@
+"""The memory of a model: its block, its names and its lock; pickles and copies of it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+from river import base
+
+from ...core.block import blocks
+from ..algorithm import Algorithm
+from ..inputs.features import FeatureIndex
+from ..lock import ModelLock, looks_at_the_model
+
+
+def nothing_prepared() -> dict[str, Any]:
+    """The attributes of a model that hold calls for its present block, as they begin."""
+    return {"free_rows": [], "free_lists": []}
+
+
+class Memory(base.Estimator):
+    """What a model has learned, which is copied, pickled and replaced as a whole."""
+
+    algorithm: ClassVar[Algorithm]
+    features: FeatureIndex
+    block: Any  # None before the first example
+    lock: ModelLock
+
+    @classmethod
+    def stamp(cls) -> int:
+        """A hash of the layout of the model's block, to recognise pickles of another version."""
+        return blocks.stamp_of(cls.algorithm.state)
+
+    def state_record(self) -> Any:
+        """The algorithm's own record in the block."""
+        return blocks.state_of(self.block, self.algorithm.state)
+
+    def use_block(self, block: Any) -> None:
+        """Replace the model's block, and drop the calls prepared for the old one."""
+        self.block = block
+        self.forget_prepared()
+
+    def forget_prepared(self) -> None:
+        """Drop the prepared calls, which refer to the old block."""
+        self._replace_attributes(**nothing_prepared())
+
+    @property
+    @looks_at_the_model
+    def memory_usage(self) -> int:
+        """The memory of the model in bytes: its block and its indexes."""
+        return (0 if self.block is None else self.block.nbytes) + self.features.memory_usage
+
+    @looks_at_the_model
+    def __getstate__(self) -> dict[str, Any]:
+        # names of their own: pickle and deepcopy read them later, when another thread may have added some
+        block = None if self.block is None else self.block.copy()
+        return self._state() | {"block": block, "features": copy.copy(self.features)}
+
+    def clone(
+        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
+    ) -> Any:
+        """A model with the same parameters, and with `include_attributes` all that this one has learned."""
+        source = self.snapshot() if include_attributes else self
+        return super(Memory, source).clone(new_params, include_attributes)  # type: ignore[misc]
+
+    def _state(self) -> dict[str, Any]:
+        return self.__dict__ | nothing_prepared() | {"lock": ModelLock()}
+
+    def snapshot(self) -> Any:
+        """A copy of the model as it is between two examples, for functions that read it for a long time."""
+        snapshot = object.__new__(type(self))
+        snapshot.__setstate__(self.__getstate__())
+        return snapshot
+
+    def twin(self) -> Any:
+        """A copy for a method that has the lock: it changes the copy, which the model then adopts in one step."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(self._state())  # copies the block
+        return twin
+
+    def sharing_twin(self) -> Any:
+        """A twin with the same block, for a method that gives it another block before it writes anything."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self._state())
+        return twin
+
+    def adopt(self, twin: Any) -> None:
+        """Replace the state of this model by that of its changed copy."""
+        self._replace_attributes(
+            **{name: value for name, value in vars(twin).items() if name != "lock"}
+        )
+
+    def _replace_attributes(self, **changed: Any) -> None:
+        """Set attributes in one step, as Ctrl-C may interrupt at any time.
+
+        Updating a dict from a dict is one step if it frees no object, whose finalizer could run other code.
+        """
+        before = dict(self.__dict__)
+        self.__dict__.update(changed)
+        del before
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "block" not in state or (
+            self.block is not None and blocks.stamp_in(self.block) != self.stamp()
+        ):
+            raise TypeError(
+                f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
+                "for one version, rb.save and rb.load for all"
+            )
+        # a shallow copy of a model would share the index, but not the block
+        self.features = copy.copy(state["features"])
+        if self.block is not None:
+            self.block = blocks.aligned(self.block)
