@@ -269,7 +269,7 @@ def test_core_imports_numpy_numba_and_itself():
 # These read the table of vectors themselves: AutoKernel and the sketch keep something else there; Python makes the table
 # larger, and turns vectors into rows and lists
 KNOW_THE_TABLE = {
-    "core/passes/auto/memory.py",
+    "core/passes/auto/experts.py",
     "core/passes/auto/metric.py",
     "core/passes/auto/words/learners.py",
     "core/passes/auto/words/numbers.py",

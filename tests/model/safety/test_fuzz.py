@@ -17,7 +17,7 @@ from processes import output_of
 from saved_models import ALL, answers, file_of, stream_of, teach
 
 import river_budget as rb
-from river_budget.algorithms.features import drawn
+from river_budget.algorithms.features import drawn, nystroem
 from river_budget.core.block import blocks, layout
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian
@@ -81,7 +81,7 @@ def test_a_sum_of_few_vectors_may_get_a_budget_with_a_smaller_rank(average):
     assert both.state_record().kept > 30 // 5
     for few, budget in ((both, 30), *((few, budget) for budget in (8, 3, 1))):
         few.mutate({"budget": budget})
-        assert few.state_record().kept <= few._largest_rank
+        assert few.state_record().kept <= nystroem._largest_rank(few)
         teach(few, stream_of(few, 20, seed=3))
         assert file_of(opened(file_of(few))) == file_of(few)
 
