@@ -104,7 +104,7 @@ def progressive(
 
     positive: the classes that form the positive one of two. normalised: rows (1, x) of length 1, on which (a.b)^p is
     the kernel (1 + a.b)^p divided by its values at (a, a) and (b, b), or their roots. logarithms: features
-    log(1 + |x|), to mean 0 and deviation 1 over the whole set.
+    log(1 + abs(x)), to mean 0 and deviation 1 over the whole set.
     """
     X, y = in_order(task.data, task.repeat)
     if positive:
