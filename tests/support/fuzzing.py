@@ -542,7 +542,12 @@ def check_model(model, examples):
     block = views(model.block)
     n = int(block.head.count)
     limit = getattr(model, "budget", None) or getattr(model, "window", None)
-    assert limit is None or n <= limit or hasattr(model, "n_components"), (n, limit)
+    assert (
+        limit is None
+        or n <= limit
+        or hasattr(model, "n_components")
+        or getattr(model, "of_words", 0)
+    ), (n, limit)
     assert block.head.width >= len(model.features)
     if not getattr(model, "draws_features", False):
         check_names(model)

@@ -105,7 +105,7 @@ class OneByOne(ManyAtOnce):
         return None if places is None else (x, prepared, places)
 
     def _fits(self, prepared: PreparedList, features: Any, version: int) -> bool:
-        """Whether no other thread has replaced the block, or places of names, since the call was prepared."""
+        """Whether no other thread has replaced the block, or changed the known names, since the call was prepared."""
         return (
             prepared.arrays[0] is self.block
             and features is self.features

@@ -68,7 +68,7 @@ class FeatureIndex:
         places: Iterable[int] | None = None,
     ):
         self._scales = None if scales is None else dict(scales)
-        self.version = 0  # increases whenever names lose their places
+        self.version = 0  # increases whenever names get or lose places
         if places is None:
             self.rename(names)
         else:
@@ -134,6 +134,7 @@ class FeatureIndex:
             self.places.update(zip(new, places, strict=True))
         else:
             self.places = {**self.places, **dict(zip(new, places, strict=True))}
+        self.version += 1
         del self.vacant[-len(new) :]
         self.width, self._reader = max(self.width, 1 + places[-1]), None
 

@@ -52,6 +52,8 @@ class Categories(Kind):
             return []
         places = {column: place for place, column in enumerate(owner._zero_dict)}
         seen = [(feature, value) for feature, values in owner.values.items() for value in values]
+        if missing := [pair for pair in seen if f"{pair[0]}_{pair[1]}" not in places]:
+            raise SavedModelError(f"it has no column for {missing[0]!r}")
         rows = self.rows.encoded(seen, write)
         order = [
             (places[f"{feature}_{value}"], text_of(row), row)

@@ -158,6 +158,29 @@ def test_predictions_leave_no_trace():
     assert (model.block.tobytes(), list(model.features), model.memory_usage) == before
 
 
+def test_a_name_that_another_thread_learns_after_the_lookup_gets_one_place(monkeypatch):
+    """It got a second place, and the first one was lost."""
+    model = rb.RBPClassifier(12, K, seed=1)
+    run(model, documents(40, drift=9.0))
+    twin, index = copy.deepcopy(model), model.features
+    x = dict.fromkeys(list(index)[:3], 1.0) | {"fresh": 0.5}
+    for y in (True, False):
+        twin.learn_one(x, y)
+    look_up = index.pack_list
+
+    def then_learn(*given):
+        found = look_up(*given)
+        monkeypatch.undo()
+        model.learn_one(x, True)
+        return found
+
+    monkeypatch.setattr(index, "pack_list", then_learn)
+    model.learn_one(x, False)
+    assert sorted([*index.places.values(), *index.vacant]) == list(range(index.width))
+    assert index.places == twin.features.places
+    assert model.block.tobytes() == twin.block.tobytes()
+
+
 @pytest.mark.parametrize(("step", "kind"), [("pack_list", float), ("split", np.float64)])
 def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(
     monkeypatch, step, kind
