@@ -8,6 +8,7 @@ import json
 import math
 import warnings
 import zipfile
+import zlib
 
 import numpy as np
 from saved_models import answers, stream_of, teach
@@ -68,7 +69,15 @@ def signed(data):
                 with file.open(member) as part:
                     part._expected_crc = None
                     parts.append((member.filename, part.read()))
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError, NotImplementedError):
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        OSError,
+        EOFError,
+        ValueError,
+        RuntimeError,
+        NotImplementedError,
+    ):
         return data
     return zipped(parts)
 
