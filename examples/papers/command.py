@@ -169,7 +169,7 @@ def run_reproduce(options: argparse.Namespace) -> int:
         for part in parts:
             measure(part.tasks(), store, 1 if part.alone else options.jobs, progress)
             # after every record, so that the document shows what is finished
-            write(options.output, parts, store)
+            write(options.output, parts, store, [part])
     found = [row for part in parts for row in rows(part, store)]
     if options.format == "text":
         print(f"{summary(found)}; see {pathlib.Path(options.output) / 'README.md'}")

@@ -162,7 +162,8 @@ def table(number: int, models: Callable[[str], dict[str, Any]], scale: float) ->
                     scale,
                     next((word for word, rows in possible.items() if row in rows), None),
                     note_on(row, column),
-                    "; ".join(remarks_on(row, column, data, repeats)),
+                    "; ".join(remarks_on(row, column, repeats)),
+                    KNOWN["other"].get(data, ""),
                     FITTED if fitted(number, row, data) else STATED,
                 )
 
@@ -184,10 +185,9 @@ def note_on(row: str, column: str) -> str:
     return ""
 
 
-def remarks_on(row: str, column: str, data: str, repeats: int) -> Iterator[str]:
+def remarks_on(row: str, column: str, repeats: int) -> Iterator[str]:
     """What differs from the paper, and is always printed."""
-    remarks = KNOWN["remarks"]
-    yield from filter(None, [remarks.get(data), remarks.get(row, {}).get(column)])
+    yield from filter(None, [KNOWN["remarks"].get(row, {}).get(column)])
     if repeats < REPEATS:
         yield f"{repeats} orders only" if repeats > 1 else "one order only"
 
@@ -244,7 +244,7 @@ SETTINGS = {
     "w7a": Setting("w7a", "w7a.t", 400, WEB, W7A),
     "w8a": Setting("w8a", "w8a.t", 1000, WEB, W8A),
     "w8a-train": Setting("w8a", "w8a.t", 1000, WEB, W8A, held_out=14_951),  # as many as w8a.t has
-    "a9a": Setting("a9a", "a9a.t", 1000, ADULT, {}),
+    "a9a": Setting("a9a", "a9a.t", 1000, ADULT, {"BSGD-remove": (0.01, 1e-4)}),
 }
 NAMES = {"LIBSVM": "C", "LLSVM": "C", "FOGD": "step", "NOGD": "step"}  # of the second parameter
 
@@ -306,6 +306,7 @@ def table_3() -> Iterator[Cell]:
                 100.0,
                 note=texts["notes"].get(column, {}).get(row, texts["other"]),
                 remark="; ".join(filter(None, words)),
+                other=texts["other_data"].get(data, ""),
                 settings=FITTED if fits else CHOSEN,
                 missing=texts["unseen"].get(column, ""),
                 chosen=chosen,

@@ -13,7 +13,7 @@ from river_budget.experiments.common.stored import dataset
 from river_budget.plots.panels import Line, Panel
 
 from .tasks import Measurement, Store, Task
-from .verdicts import ORDER, Claim, Measured, Printed, verdict
+from .verdicts import ORDER, OTHER, Claim, Measured, Printed, undecided, verdict
 
 AUTHORS_REPEATS = 20
 
@@ -42,6 +42,9 @@ class Cell:
     expected: str | None = None  # the least verdict that is known to be possible
     note: str = ""  # the known causes of a difference, printed if there is one
     remark: str = ""  # what differs from the paper, always printed
+    other: str = (
+        ""  # how and why our data are not the paper's, always printed; then there is no verdict
+    )
     settings: str = STATED  # where the parameters come from
     missing: str = ""  # the reason if we have no figure
     chosen: tuple[
@@ -65,6 +68,7 @@ class Row:
     deviation: float
     seconds: float
     verdict: str
+    by_rule: str = ""  # the verdict that the rule would give, where `verdict` is OTHER or ONE RUN
     chosen: Measured | None = None  # the figure of `cell.chosen`
     chosen_verdict: str = ""
     vectors: float = math.nan  # the mean number of support vectors
@@ -72,7 +76,7 @@ class Row:
     @property
     def short(self) -> bool:
         """Whether the verdict is worse than is known to be possible."""
-        if self.cell.expected is None or not self.verdict:
+        if self.cell.expected is None or self.verdict not in ORDER:
             return False
         return ORDER.index(self.verdict) > ORDER.index(self.cell.expected)
 
@@ -170,17 +174,20 @@ def measured(cell: Cell, store: Store, unit: str) -> Row:
         return Row(cell, 0, math.nan, math.nan, math.nan, "")
     ours = mean_of(done, cell.scale)
     seconds = min(finals(cell, store, "seconds"))  # other work on the machine can only add
-    word = ""
+    word = instead = ""
     if cell.printed is not None:
         own_orders = getattr(dataset(cell.data), "authors_orders", False)
         exact = is_exact(cell) and len(done) == len(cell.tasks) and bool(own_orders)
         word = verdict(ours, cell.printed, unit, exact)
+        instead = undecided(ours, cell.printed, unit, cell.other)
     vectors = float(np.mean([float(run.get("support") or math.nan) for run in done]))
-    row = Row(cell, ours.runs, ours.mean, ours.deviation, seconds, word, vectors=vectors)
+    words = (instead, word) if instead else (word, "")
+    row = Row(cell, ours.runs, ours.mean, ours.deviation, seconds, *words, vectors=vectors)
     if cell.printed is None or not (others := finished(cell.chosen, store)):
         return row
     other = mean_of(others, cell.scale)
-    return replace(row, chosen=other, chosen_verdict=verdict(other, cell.printed, unit, False))
+    word = OTHER if cell.other else verdict(other, cell.printed, unit, False)
+    return replace(row, chosen=other, chosen_verdict=word)
 
 
 def rows(record: Record, store: Store) -> list[Row]:

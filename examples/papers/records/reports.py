@@ -48,12 +48,12 @@ def figure(record: Record, ours: Measured) -> str:
 def note(record: Record, row: Row) -> str:
     """How a cell differs from the paper, why it has no figure of ours, and known causes of a difference."""
     cell = row.cell
-    parts = [cell.remark if row.runs else cell.missing or NOT_YET]
-    if row.verdict == "NO" and cell.printed is not None:
+    parts = [cell.other, cell.remark] if row.runs else [cell.missing or NOT_YET]
+    if row.verdict in (verdicts.NO, *verdicts.NO_VERDICT) and cell.printed is not None:
         more = row.mean - float(cell.printed.mean)
         word = "better" if (more > 0.0) == ("accuracy" in record.unit) else "worse"
         parts.append(f"{word} by {abs(more):.{record.digits}f}")
-    if row.verdict in ("CLOSE", "NO"):
+    if row.verdict in (verdicts.CLOSE, verdicts.NO, verdicts.ONE_RUN):
         parts.append(cell.note)
     return "; ".join(filter(None, parts))
 
@@ -120,9 +120,27 @@ def wide(record: Record, rows: Sequence[Row]) -> Table:
 def counts(rows: Sequence[Row]) -> dict[str, int]:
     """The number of cells by verdict, and of printed cells without a figure of ours."""
     words = [row.verdict for row in rows if row.verdict]
-    found = {word: words.count(word) for word in verdicts.ORDER}
+    found = {word: words.count(word) for word in (*verdicts.ORDER, *verdicts.NO_VERDICT)}
     found["not measured"] = sum(row.cell.printed is not None and not row.runs for row in rows)
     return found
+
+
+def processor_minutes(records: Sequence[Record], store: Store) -> float:
+    """The time that the finished runs took of one core."""
+    tasks = {task.key for record in records for task in record.tasks()}
+    found = filter(None, map(store.get, tasks))
+    return sum(float(run.get("processor", 0.0)) for run in found) / 60.0
+
+
+def by_rule(rows: Sequence[Row]) -> str:
+    """What those without a verdict would be by the rule, as sentences."""
+    texts = []
+    for word in verdicts.NO_VERDICT:
+        would = [row.by_rule for row in rows if row.verdict == word]
+        parts = [f"{would.count(one)} {one}" for one in verdicts.ORDER if one in would]
+        if parts:
+            texts.append(f"By the rule {word} would be {', '.join(parts)}.")
+    return " ".join(texts)
 
 
 def summary(rows: Sequence[Row]) -> str:
@@ -148,7 +166,7 @@ OPENING = """# Reproduced
 
 Made by `python examples/papers reproduce`; nothing here is edited by hand. Every figure was measured on the data at hand
 and stands beside the one that the paper prints; every cell of the papers' tables is here, also where there is no figure
-of ours, and then says why. In all: {counts}. The verdicts are computed by one rule:
+of ours, and then says why. In all: {counts}. {instead} The verdicts are computed by one rule:
 
 ```
 {rule}
@@ -159,7 +177,9 @@ Settings, cell by cell:
 {settings}
 
 Times are multiples of the Perceptron's on the same data, or of the first line's where there is none; ours are those
-of the fastest run, two at a time, without the time of reading and testing.
+of the fastest run, two at a time, without the time of reading and testing. All runs together took {minutes} minutes of
+one core, with them.
+
 What is known about a difference stands beside it.
 
 Printed numbers that are no cells, and so have no verdict: numbers of support vectors, which stand in columns of their
@@ -172,22 +192,30 @@ another one covers shows as its pale border.
 """
 
 
-def write(folder: str | pathlib.Path, records: Sequence[Record], store: Store) -> None:
-    """Write README.md, and a PNG for every figure with a finished cell."""
+def write(
+    folder: str | pathlib.Path,
+    records: Sequence[Record],
+    store: Store,
+    drawn: Sequence[Record] | None = None,
+) -> None:
+    """Write README.md, and a PNG for every figure with a finished cell; `drawn`: only for these."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     found = [row for record in records for row in rows(record, store)]
     opening = {
         "counts": summary(found),
+        "instead": by_rule(found),
+        "minutes": f"{processor_minutes(records, store):.0f}",
         "rule": (verdicts.__doc__ or "").partition("\n\n")[2].strip(),
         "settings": "\n".join(f"- `{name}`: {meaning}." for name, meaning in SETTINGS.items()),
     }
     parts = [OPENING.format(**opening)]
-    parts += [section(folder, record, store) for record in records]
+    for record in records:
+        parts.append(section(folder, record, store, drawn is None or record in drawn))
     (folder / "README.md").write_text("\n".join(parts), "utf-8")
 
 
-def section(folder: pathlib.Path, record: Record, store: Store) -> str:
+def section(folder: pathlib.Path, record: Record, store: Store, drawn: bool) -> str:
     """A table or figure with its note, claims and remarks."""
     found = rows(record, store)
     words = summary(found)
@@ -201,7 +229,8 @@ def section(folder: pathlib.Path, record: Record, store: Store) -> str:
         with contextlib.suppress(RuntimeError):  # matplotlib is optional
             if panels:
                 path = folder / f"{record.name}.png"
-                figures.draw(path, panels, title=record.title, columns=record.columns)
+                if drawn:
+                    figures.draw(path, panels, title=record.title, columns=record.columns)
                 text.append(f"![{record.name}]({record.name}.png)\n")
         text += [claim.sentence(record, store) + "\n" for claim in record.claims if panels]
         if same := coincidences(panels):

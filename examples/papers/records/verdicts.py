@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 EXACT, MATCH, CLOSE, NO = ORDER = ("EXACT", "MATCH", "CLOSE", "NO")
+OTHER, ONE_RUN = NO_VERDICT = ("OTHER", "ONE RUN")
 CLOSE_SHARE = 0.025  # of the printed error, for CLOSE
 ASSUMED_POINTS = 0.1  # allowed where no deviation is printed ...
 ASSUMED_SHARE = 0.1  # ... up to this share of the printed error
@@ -92,6 +93,15 @@ def verdict(ours: Measured, printed: Printed, measure: str, exact: bool) -> str:
     if difference <= max(2.0 * allowed, CLOSE_SHARE * error_of(printed, measure)):
         return CLOSE
     return NO
+
+
+def undecided(ours: Measured, printed: Printed, measure: str, other: str) -> str:
+    """The word that stands for a verdict where none can be given; empty if one can. `other`: why the data are others."""
+    if other:
+        return OTHER
+    difference = abs(ours.mean - float(printed.mean))
+    wide = ours.deviation > allowance(printed, measure) and difference <= 2.0 * ours.deviation
+    return ONE_RUN if printed.deviation is None and wide else ""
 
 
 # The claims of figures

@@ -17,7 +17,7 @@ Table = tuple[list[str], list[list[str]]]  # header, lines
 NO_NUMBERS = (float("inf"), float("-inf"))  # JSON has no infinity
 
 NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|-?inf)"
-VERDICTS = {"=": "EXACT", "≈": "MATCH", "~": "CLOSE", "≠": "NO"}
+VERDICTS = {"=": "EXACT", "≈": "MATCH", "~": "CLOSE", "≠": "NO", "?": "OTHER", "!": "ONE RUN"}
 FORMS = [  # forms of all cells of a column, and what each part adds to the column's name
     (rf"\*?{NUMBER}", ("",)),
     (rf"{NUMBER}(?: ± {NUMBER})?", ("", " deviation")),
@@ -25,7 +25,7 @@ FORMS = [  # forms of all cells of a column, and what each part adds to the colu
     (rf"{NUMBER}-{NUMBER}", (" least", " most")),
     (rf"{NUMBER} \({NUMBER}\)", ("", " best of grid")),
     (rf"{NUMBER}: {NUMBER} \({NUMBER}-{NUMBER}\)", ("", " ratio", " least", " most")),
-    (rf"(?:{NUMBER}|-)(?: +([=≈~≠])?(?: ?{NUMBER})?)?", ("", " verdict", " paper")),
+    (rf"(?:{NUMBER}|-)(?: +([=≈~≠?!])?(?: ?{NUMBER})?)?", ("", " verdict", " paper")),
     (r"(.*?)(?: \*)?", ("",)),
 ]
 
