@@ -52,8 +52,12 @@ class Value(base.Base):
         return hash((type(self), *values))
 
 
-# Python's float() reads the first of these as text, and numpy drops imaginary parts with no more than a warning
-NO_NUMBERS = (str, bytes, bytearray, memoryview, complex, np.complexfloating, type(None))
+# Python's float() reads the first of these as text, numpy drops imaginary parts with no more than a warning, and times
+# in nanoseconds would pass for numbers
+NO_NUMBERS = (
+    *(str, bytes, bytearray, memoryview, type(None)),
+    *(complex, np.complexfloating, np.datetime64, np.timedelta64),
+)
 NUMBER_KINDS = "biuf"  # numpy's codes for kinds of numeric types
 
 

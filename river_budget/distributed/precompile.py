@@ -9,12 +9,10 @@ import contextlib
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 from river import base, compose
 
 from ..model.estimators.checks import all_ours
 from ..model.estimators.estimators import Classifier
-from ..model.inputs.batches import Batch
 
 EXAMPLE = {"a": 0.5, "b": -0.5}
 
@@ -27,7 +25,6 @@ def precompile(model: Any, examples: Iterable[Any] = ()) -> None:
 
     Raises no error of a model: the same error occurs when the model itself learns the examples.
     """
-    Batch(np.zeros((1, 1)))  # compiles the check of arrays
     with contextlib.suppress(Exception):
         if examples := list(examples):
             _predict_and_learn(model.clone(), examples)

@@ -19,7 +19,6 @@ import river_budget as rb
 from river_budget.core.block.random_numbers import below, uniform
 from river_budget.core.compiling.array_views import f64
 from river_budget.core.examples.call import model_of
-from river_budget.core.examples.finite import first_bad_row
 from river_budget.core.examples.present_features import example_and_scores, unpack
 from river_budget.core.expansion.kernel_rows import kernel_row, norm_of, self_kernel
 from river_budget.core.simd.exponential import exp_of, logarithms, rough_exp_of
@@ -328,30 +327,6 @@ def test_huge_values_leave_scores_finite(kernel):
         model.learn_one({"a": value, "b": -value}, value > 0.0)
     scores = [model.decision_function_one({"a": value, "b": value}) for value in (1e308, 1.0, 0.0)]
     assert np.isfinite(scores).all()
-
-
-# Checks of rows.
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize(("row", "column"), [(0, 0), (3, 6), (9, 2)])
-def test_the_first_bad_row_is_found(bad, row, column):
-    rows = np.random.default_rng(0).normal(size=(10, 7))
-    rows[row, column] = bad
-    rows[9, 0] = np.nan
-    assert first_bad_row(rows) == row
-
-
-@pytest.mark.parametrize(
-    ("rows", "first"),
-    [
-        ([[1e308, 1e308, -1e308], [5e-324, -0.0, 0.0]], -1),  # huge and tiny
-        ([[1.0, 1.0], [np.inf, -np.inf]], 1),  # infinities do not cancel
-        (np.empty((3, 0)), -1),
-    ],
-)
-def test_rows_with_finite_numbers_only_are_good(rows, first):
-    assert first_bad_row(np.array(rows)) == first
 
 
 def test_places_of_numbers_may_lie_in_the_memory_of_the_numbers():

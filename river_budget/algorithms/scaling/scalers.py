@@ -8,7 +8,7 @@ import numpy as np
 from river import base
 
 from ...core.passes.scaling import CENTERING, NEVER, RANGES, STANDARDISING
-from ...model.inputs.batches import Batch
+from ...model.inputs.cells import Cells
 from .statistics import Scaler
 
 __all__ = ["MinMaxScaler", "StandardScaler"]
@@ -139,8 +139,10 @@ def _check_frame(X: Any) -> None:
 def _columns_of(X: Any) -> tuple[list[Any], Any]:
     """The names of the columns of a frame or an array, and the values; missing ones are NaN."""
     if isinstance(X, np.ndarray):
-        batch = Batch(X, checked=False)
-        return batch.names, batch.given
+        cells = Cells(X)
+        if not cells.all_numbers:
+            cells.refuse_bad()
+        return cells.names, cells.values
     from river.utils import dataframe  # here, as it takes longer to load than this package
 
     _check_frame(X)

@@ -9,6 +9,7 @@ import numpy as np
 from river import base, compose
 
 from ...model.inputs.batches import Batch
+from ...model.inputs.cells import Cells
 from ...model.inputs.targets import Targets, real, weights
 from ...model.lock import lock_of
 
@@ -98,10 +99,9 @@ class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegre
 
     def predict_many(self, X: Any, **further: Any) -> Any:
         """The predictions for the rows of a frame or a 2-D array, exactly as a loop of `predict_one`."""
-        batch = Batch(X, predicted=True, checked=False)
-        rows = batch if batch.lists is not None else Batch.of(batch.names, batch.given)  # with NaN
-        found = [self.predict_one(x, **further) for x in rows.dicts()]
-        return batch.series(np.array(found, float), self.target_name)
+        cells = Cells(X)
+        found = [self.predict_one(x, **further) for x in cells.dicts()]
+        return cells.series(np.array(found, float), self.target_name)
 
     # what River's class has
 

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from ...model.estimators.checks import is_bare
-from ...model.inputs.batches import Batch, number_or_zero
+from ...model.inputs.batches import Batch
 from ...model.inputs.features import FeatureIndex
 from ...model.inputs.frames import Frame
 from ...model.inputs.targets import Targets, array_of, weights
-from ...parameters import number
+from ...parameters import is_missing, number
 
 PIECE = 8192  # rows
 DEEPEST = 20  # the depth up to which tuples in a key may be nested
@@ -85,7 +85,7 @@ class Chunk:
         features = frame.seen[:, _others(len(names), names.index(key))]
         if self.numeric:
             batch = Batch(features, self.predicted)
-            self.names, self.rows = batch.names, batch.values
+            self.names, self.rows = batch.names, batch.matrix()
         else:
             self.rows = features.rows(named=True)
 
@@ -193,6 +193,11 @@ def picked(values: Any, places: Any) -> Any:
     if isinstance(values, np.ndarray):
         return values[places]
     return [values[place] for place in places.tolist()]
+
+
+def number_or_zero(feature: Any, value: Any) -> float:
+    """The value of a feature as a float; 0 for a missing one."""
+    return 0.0 if is_missing(value) else number(feature, value)
 
 
 def matrix(rows: list[dict[Any, Any]], names: list[Any], predicted: bool = False) -> Any:

@@ -20,19 +20,17 @@ from ... import core
 from ...core.block.random_numbers import fill_uniforms
 from ...core.compiling.by_address import functions
 from ...core.compiling.needs import Need
-from ...core.examples.finite import first_bad_row
 from ...core.passes import scaling
 from ...model.base.base import StreamModel
 from ...progress import Progress
 
 CALL = (numba.int64[::1],)  # the argument types of a pass
 OTHER_SIGNATURES = {
-    first_bad_row: (numba.float64[:, ::1],),
     fill_uniforms: (numba.uint64[::1], numba.float64[:, ::1]),
     scaling.learn: (numba.float64[:, ::1], numba.float64[:, ::1], numba.int64),
     scaling.scale: (numba.float64[:, ::1], numba.float64[:, ::1], numba.int64),
 }
-ALWAYS_COMPILED = first_bad_row, scaling.learn, scaling.scale
+ALWAYS_COMPILED = scaling.learn, scaling.scale
 
 
 def families() -> dict[str, list[Any]]:
@@ -100,4 +98,4 @@ def compile_passes(names: Sequence[str] = ()) -> tuple[int, int, str | None]:
             function.compile(arguments)
             anew += bool(function.stats.cache_misses)
             bar.advance(name)
-    return len(passes), anew, first_bad_row.stats.cache_path
+    return len(passes), anew, scaling.learn.stats.cache_path

@@ -200,7 +200,7 @@ def test_behind_a_scaler_that_gives_nan_for_what_it_has_not_learned(scaler):
             model.learn_one(x, y)
 
 
-KINDS = ("complex128", "datetime64[D]", "timedelta64[D]", "U5")
+KINDS = ("complex128", "datetime64[D]", "datetime64[ns]", "timedelta64[D]", "U5")
 
 
 @pytest.mark.parametrize(
@@ -215,6 +215,14 @@ def test_an_array_of_something_else_than_numbers_is_refused(X):
     model = learned(rb.BSGDClassifier(5))
     with refused(model, "number"):
         model.learn_many(X, ["blue", "amber"])
+
+
+def test_a_masked_value_to_be_predicted_counts_as_absent():
+    model = learned(rb.BSGDClassifier(5))
+    X = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
+    assert list(model.predict_proba_many(X)["blue"]) == list(
+        model.predict_proba_many(np.array([[1.0, 0.0], [3.0, 4.0]]))["blue"]
+    )
 
 
 @pytest.mark.parametrize("shape", [(3,), (3, 1, 1), ()])
