@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from ..algorithms.auto.estimators import AutoKernelClassifier
-from ..model.estimators.checks import is_bare, probabilities_of_batch, scores_of_batch
+from ..model.estimators.checks import is_bare, scores_of_batch
 from ..model.estimators.nested import changed, last_step
 from ..pipelines import decision_function_one
 from .common import RiverEstimator
@@ -190,7 +190,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
         """
         X = self._rows(X)
         if is_bare(self.model_):
-            found = probabilities_of_batch(self.model_, self._batch(X))
+            found = self.model_.predict_proba_many(self._batch(X))
             return np.column_stack([found[label] for label in self._model_labels])
         rows = [self.model_.predict_proba_one(x) for x in self._dicts(X)]
         shares = np.array([[row.get(label, 0.0) for label in self._model_labels] for row in rows])

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..model.estimators.checks import is_bare, predict_batch, predict_then_learn_batch
+from ..model.estimators.checks import is_bare
 from ..model.estimators.nested import changed, parameters_of
 from ..model.inputs.batches import Batch
 from ..parameters import boolean, whole
@@ -85,7 +85,7 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
         model, targets = self.model_, targets.tolist()
         if is_bare(model):
             w = np.ones(len(X)) if weights is None else weights
-            predict_then_learn_batch(model, self._batch(X), targets, w)
+            model.learn_many(self._batch(X), targets, w)
         elif weights is None:
             for x, y in zip(self._dicts(X), targets, strict=True):
                 model.learn_one(x, y)
@@ -129,7 +129,8 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _predictions(self, X: Any) -> list[Any]:
         if is_bare(self.model_):
-            return predict_batch(self.model_, self._batch(X))
+            found: list[Any] = self.model_.predict_many(self._batch(X)).tolist()
+            return found
         return [self.model_.predict_one(x) for x in self._dicts(X)]
 
 

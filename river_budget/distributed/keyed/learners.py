@@ -19,9 +19,6 @@ from river import base
 from ...model.calls.calls import Call, Workspace
 from ...model.estimators.checks import (
     forget_free_rows,
-    predict_batch,
-    predict_then_learn_batch,
-    predictions_of,
 )
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import FeatureIndex
@@ -187,7 +184,8 @@ class BatchPass:
 
     def predictions(self) -> list[Any]:
         """Predictions from the scores. They are meaningful for rows that have been learned or scored here."""
-        return predictions_of(self.labels, self.scores)
+        found = self.scores[:, 0] if self.labels is None else self.labels.labels(self.scores)
+        return found.tolist()  # type: ignore[no-any-return]
 
 
 class OurModelLoop(ModelLoop):
@@ -242,8 +240,10 @@ class OurModelLoop(ModelLoop):
         elif self.learns:
             weights = np.ones(stop - start) if rows.weights is None else rows.weights[some]
             batch = Batch.of(names, rows.examples[some])
-            self.done[some] = predict_then_learn_batch(model, batch, rows.targets[some], weights)
+            found = model.predict_then_learn_many(batch, rows.targets[some], weights)
+            self.done[some] = found.tolist()
         else:
-            self.done[some] = predict_batch(model, Batch.of(names, rows.examples[some]))
+            batch = Batch.of(names, rows.examples[some])
+            self.done[some] = model.predict_many(batch).tolist()
         if self.learns:
             self.learner.share(model)

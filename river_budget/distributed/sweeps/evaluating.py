@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from river import base, compose, evaluate, metrics
 
-from ...model.estimators.checks import predict_then_learn_batch, steps_of_ours
+from ...model.estimators.checks import steps_of_ours
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import in_order
@@ -263,9 +263,7 @@ def validate(model: Any, examples: Examples, metric: Any) -> int:
     count = 0
     if labels_suffice(model, metric) and examples.arrays is not None:
         names, rows, targets = examples.arrays
-        predictions = predict_then_learn_batch(
-            model, Batch.of(names, rows), targets, np.ones(len(rows))
-        )
+        predictions = model.predict_then_learn_many(Batch.of(names, rows), targets).tolist()
         for target, prediction in zip(targets, predictions, strict=True):
             if prediction is not None:
                 metric.update(y_true=target, y_pred=prediction)

@@ -1,4 +1,4 @@
-"""Inspect models, also inside pipelines and ensembles; learn and predict batches made by this package.
+"""Inspect models, also inside pipelines and ensembles.
 
 A pipeline of River passes an `isinstance` check for the class of its last step, so this file compares types.
 """
@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from river import base, compose
 
 from ..base.base import StreamModel
 from ..inputs.batches import Batch
-from ..inputs.targets import Labels, Targets
 from .estimators import Classifier, Regressor
 
 
@@ -61,33 +59,6 @@ def memory_of(model: Any) -> int:
     return model.memory_usage if is_ours(model) else int(model._raw_memory_usage)
 
 
-def predict_then_learn_batch(model: Any, batch: Batch, targets: Any, weights: Any) -> list[Any]:
-    """`predict_then_learn_many` of a bare model, for a batch that was not made from a frame."""
-    if issubclass(type(model), Classifier):
-        return model._learn_batch(batch, targets, weights, predict=True).tolist()  # type: ignore[no-any-return]
-    scores = np.empty((len(batch), 1))
-    numbers = Targets(targets, len(batch)).numbers()
-    model.run_parts(batch, numbers, weights, scores)
-    return predictions_of(None, scores)
-
-
-def predict_batch(model: Any, batch: Batch) -> list[Any]:
-    """`predict_many` of a bare model, for a batch that was not made from a frame."""
-    return predictions_of(getattr(model, "labels", None), model._score_batch(batch))
-
-
 def scores_of_batch(model: Any, batch: Batch) -> Any:
     """The raw scores of a bare classifier: a column for two classes, or one for each of `labels.known`."""
     return model._score_batch(batch)
-
-
-def probabilities_of_batch(model: Any, batch: Batch) -> dict[Any, Any]:
-    """`predict_proba_many` of a bare classifier, for a batch that was not made from a frame."""
-    found: dict[Any, Any] = model.labels.probabilities(model._score_batch(batch), *model._link())
-    return found
-
-
-def predictions_of(labels: Labels | None, scores: Any) -> list[Any]:
-    """Predictions from scores: of a classifier with these labels, or of a regressor (labels None)."""
-    found = scores[:, 0] if labels is None else labels.labels(scores)
-    return found.tolist()  # type: ignore[no-any-return]

@@ -17,12 +17,54 @@ from ...kernels import RBF
 from ..base.one_by_one import AGAIN, OneByOne
 from ..calls.calls import Rows
 from ..expansions.expansion import BudgetModel, split
-from ..inputs.batches import Batch
+from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
 from ..lock import changes_the_model, looks_at_the_model, marked
 
 
-class Classifier(OneByOne, base.MiniBatchClassifier):
+class Supervised(OneByOne):
+    """What classifiers and regressors share: many examples with targets."""
+
+    @marked
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
+        """Learn the examples in their order, exactly as a loop of `learn_one`."""
+        self._learn_batch(batch_of(X), y, w, predict=False)
+
+    @marked
+    def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
+        """The predictions of each example before it is learned: progressive validation in one call.
+
+        Takes frames, and 2-D arrays whose columns are the features 0, 1, ... Boolean targets make both labels
+        known from the start; otherwise classifiers predict None until the first label is learned.
+        """
+        return self._learn_batch(batch_of(X), y, w, predict=True)
+
+    def _learn_batch(self, batch: Batch, y: Any, w: Any, predict: bool) -> Any:
+        """Learn a batch that is checked whole before; returns predictions, if they are wanted."""
+        targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
+        batch.check_scaled(self.features)
+        self._check_targets(targets)
+        self.target_name = targets.name
+        found = self._learn_checked(batch, targets, all_weights, predict)
+        return batch.series(found, targets.name) if predict else None
+
+    def _check_targets(self, targets: Targets) -> None:
+        """Raise for the first target that cannot be learned."""
+        raise NotImplementedError
+
+    def _learn_checked(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
+        raise NotImplementedError
+
+    def predict_many(self, X: Any) -> Any:
+        batch = batch_of(X, predicted=True)
+        return batch.series(self._predictions(self._score_batch(batch)), self.target_name)
+
+    def _predictions(self, scores: Rows) -> Any:
+        """The predictions of many rows, from their scores."""
+        raise NotImplementedError
+
+
+class Classifier(Supervised, base.MiniBatchClassifier):
     """The base class of classifiers, binary and multi-class."""
 
     usual_kernel = RBF("2/d")
@@ -153,28 +195,12 @@ class Classifier(OneByOne, base.MiniBatchClassifier):
         """The raw score, positive for the positive class; with three classes or more {class: score}."""
         return self.named(self._score_row(x))
 
-    @marked
-    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
-        """Learn the examples in their order, exactly as a loop of `learn_one`."""
-        self._learn_batch(Batch(X), y, w, predict=False)
-
-    @marked
-    def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
-        """The predictions of each example before it is learned: progressive validation in one call.
-
-        Takes frames, and 2-D arrays whose columns are the features 0, 1, ... Boolean targets make both labels
-        known from the start; otherwise predictions are None until the first label is learned.
-        """
-        return self._learn_batch(Batch(X), y, w, predict=True)
-
-    def _learn_batch(self, batch: Batch, y: Any, w: Any, predict: bool) -> Any:
-        """Learn a batch that is checked whole before; returns predictions, if they are wanted."""
-        targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
-        batch.check_scaled(self.features)
+    def _check_targets(self, targets: Targets) -> None:
         targets.check(self.labels)
-        self.target_name = targets.name
+
+    def _learn_checked(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
         if not len(batch):
-            return batch.series(self.labels.labels(np.zeros((0, self.n_outputs))), targets.name)
+            return self.labels.labels(np.zeros((0, self.n_outputs)))
         if targets.boolean:
             with self.lock.for_a_change():
                 if not self.labels.known:
@@ -193,20 +219,18 @@ class Classifier(OneByOne, base.MiniBatchClassifier):
                 stop = start + count
                 scores = np.empty((count, self.n_outputs))
                 some = rows[start - first : stop - first]
-                self.run_pass(some, codes[:count], all_weights[start:stop], scores)
+                self.run_pass(some, codes[:count], weights[start:stop], scores)
                 if predict:
                     known = self.labels.labels(scores)
                     predictions += [known] if guess is None else [guess, known[1:]]
                 start = stop
-        return batch.series(_joined(predictions), targets.name) if predict else None
+        return _joined(predictions) if predict else None
 
-    def predict_many(self, X: Any) -> Any:
-        batch = Batch(X, predicted=True)
-        scores = self._score_batch(batch)
-        return batch.series(self.labels.labels(scores), self.target_name)
+    def _predictions(self, scores: Rows) -> Any:
+        return self.labels.labels(scores)
 
     def predict_proba_many(self, X: Any) -> Any:
-        batch = Batch(X, predicted=True)
+        batch = batch_of(X, predicted=True)
         return batch.table(self.labels.probabilities(self._score_batch(batch), *self._link()))
 
     def _link(self) -> tuple[float, float]:
@@ -224,7 +248,7 @@ def _joined(predictions: list[Any]) -> Any:
     return np.concatenate(predictions)
 
 
-class Regressor(OneByOne, base.MiniBatchRegressor):
+class Regressor(Supervised, base.MiniBatchRegressor):
     """The base class of regressors."""
 
     usual_kernel = RBF("0.5/d")
@@ -257,30 +281,16 @@ class Regressor(OneByOne, base.MiniBatchRegressor):
         """The same as `predict_one`."""
         return self.predict_one(x)
 
-    @marked
-    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
-        """Learn the examples in their order, exactly as a loop of `learn_one`."""
-        self.predict_then_learn_many(X, y, w)
+    def _check_targets(self, targets: Targets) -> None:
+        targets.values = targets.numbers()
 
-    @marked
-    def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
-        """The predictions of each example before it is learned: progressive validation in one call.
+    def _learn_checked(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
+        scores = np.empty((len(batch), 1))
+        self.run_parts(batch, targets.values, weights, scores)
+        return self._predictions(scores)
 
-        Takes frames, and 2-D arrays whose columns are the features 0, 1, ...
-        """
-        batch = Batch(X)
-        targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
-        numbers, scores = targets.numbers(), np.empty((len(batch), 1))
-
-        batch.check_scaled(self.features)
-        self.target_name = targets.name
-        self.run_parts(batch, numbers, all_weights, scores)
-        return batch.series(scores[:, 0], targets.name)
-
-    def predict_many(self, X: Any) -> Any:
-        batch = Batch(X, predicted=True)
-        scores = self._score_batch(batch)
-        return batch.series(scores[:, 0], self.target_name)
+    def _predictions(self, scores: Rows) -> Any:
+        return scores[:, 0]
 
 
 class BudgetClassifier(BudgetModel, Classifier):
@@ -320,7 +330,7 @@ class Transformer(OneByOne, base.MiniBatchTransformer):
 
     def transform_many(self, X: Any) -> Any:
         """The new features of many examples: a frame of the same kind, or for an array an array."""
-        batch = Batch(X, predicted=True)
+        batch = batch_of(X, predicted=True)
         features = self._score_batch(batch)
         if batch.frame is None:
             return features

@@ -128,3 +128,8 @@ class Batch(Cells):
             last = min(max(last, first + 1), first + ROWS_OF_A_PART, n)
             yield first, last
             first = last
+
+
+def batch_of(X: Any, predicted: bool = False) -> Batch:
+    """A batch of the examples of a user, or what is one already."""
+    return X if isinstance(X, Batch) else Batch(X, predicted)
