@@ -39,7 +39,7 @@ from . import moa_report as report
 from .moa import LEARNERS, Match, compare
 from .printed.all_records import all_records
 from .records.records import Record, rows
-from .records.reports import counts, remarks, summary, table, wide, write
+from .records.reports import counts, remarks, summary, table, write
 from .records.tasks import Store, measure, ready
 
 RESULTS = "river-budget-results"  # the folder of stored measurements
@@ -77,9 +77,7 @@ def add_record(verbs: Any, kind: str) -> None:
     many(verb, "--data", text)
     text = "at most so many orders of the examples (default: those of the paper)"
     option(verb, "--repeats", text, whole)
-    shape = verb.add_mutually_exclusive_group()
-    flag(shape, "--times", "print seconds too")
-    flag(shape, "--wide", "print a column for every dataset")
+    flag(verb, "--times", "print seconds too")
     text = "draw the curves (default: NAME.png for a figure, no picture for a table)"
     option(verb, "--plot", text, metavar="PNG")
     add_jobs(verb)
@@ -131,8 +129,8 @@ def run_record(options: argparse.Namespace) -> int:
     with Progress(len(tasks), record.name) as progress:
         measure(tasks, store, 1 if record.alone else options.jobs, progress)
     found = rows(record, store)
-    shape = wide(record, found) if options.wide else table(record, found, options.times)
-    print_tables(options, (shape, "\n".join(remarks(record, found, store))))
+    shown = table(record, found, options.times)
+    print_tables(options, (shown, "\n".join(remarks(record, found, store))))
     if plot and record.panels is not None:
         draw(plot, list(record.panels(record, store)), record.title, record.columns)
     return SHORT if any(row.short for row in found) else GOOD

@@ -39,10 +39,6 @@ sys.exit(main.main())
         (["0.60-0.80"], {"c least": [0.6], "c most": [0.8]}),
         (["91.2 (92.3)"], {"c": [91.2], "c best of grid": [92.3]}),
         (["9.8: 0.7 (0.6-0.8)"], {"c": [9.8], "c ratio": [0.7], "c least": [0.6], "c most": [0.8]}),
-        (
-            ["85.2 ≈ 85", "-"],
-            {"c": [85.2, None], "c verdict": ["MATCH", None], "c paper": [85, None]},
-        ),
         (["BSGD", "Forgetron *"], {"c": ["BSGD", "Forgetron"]}),
     ],
 )

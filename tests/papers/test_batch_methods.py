@@ -16,6 +16,7 @@ from scripts import load
 from river_budget import datasets
 
 CLOSE = 1e-9
+SHARES = methods.CHECKPOINT_SHARES
 
 
 # How they learn.
@@ -106,56 +107,38 @@ def test_checkpoints_must_increase(checkpoints):
 
 def test_the_perceptron_sees_no_more_than_its_passes():
     with pytest.raises(ValueError, match="more than 2 passes"):
-        methods.perceptrons(split(), gamma=GAMMA, passes=2, seed=0, checkpoints=[401])
+        next(methods.repeat(*split()[:2], gamma=GAMMA, passes=2, seed=0, checkpoints=[401]))
 
 
 # What is reported.
 
 
-def run(name, data, seed=0):
-    n = len(data[0])
-    regularised = {"gamma": GAMMA, "l2": 1 / n, "seed": seed}
-    passes = {"gamma": GAMMA, "passes": 4, "seed": seed, "checkpoints": [1, n, 4 * n]}
-    boundary = {"gamma": GAMMA, "slack": 0.1, "iterations": [2, 30, 400], "seed": seed}
-    return {
-        "sbp": lambda: methods.sbp(data, **boundary, fit_bias=False),
-        "sbp with a bias": lambda: methods.sbp(data, **boundary, fit_bias=True),
-        "pegasos": lambda: methods.pegasos(data, **regularised, iterations=[3, 100, 4 * n]),
-        "sdca": lambda: methods.sdca(data, **regularised, iterations=[2, 100, 4 * n]),
-        "perceptron": lambda: methods.perceptrons(data, **passes)[0],
-        "averaged": lambda: methods.perceptrons(data, **passes)[1],
-    }[name]()
+SETTING = methods.Setting(gamma=GAMMA, cost=1.0, slack=0.1)
+NAMES = ["SBP", "Pegasos", "SDCA", "Perceptron", "averaged Perceptron"]
 
 
-NAMES = ["sbp", "sbp with a bias", "pegasos", "sdca", "perceptron", "averaged"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_errors_fall_while_evaluations_and_seconds_grow(name):
-    first, *_, end = points = run(name, split())
-    assert first.error > end.error
-    assert end.error < 0.2
-    for before, after in pairwise(points):
-        assert before.evaluations < after.evaluations
-        # Each point of SBP is a run of its own; two short ones may take equally long.
-        assert name.startswith("sbp") or before.seconds < after.seconds
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_seed_decides(name):
-    def numbers(seed):
-        return [(point.evaluations, point.error) for point in run(name, data, seed)]
-
+@pytest.mark.parametrize("bias", [False, True])
+def test_errors_end_low_while_evaluations_grow_and_the_seed_decides(bias):
     data = split()
-    assert numbers(0) == numbers(0) != numbers(1)
+    found = methods.lines(bias, 0, data, SETTING, rows=400, passes=4)
+    assert list(found) == (["SBP"] if bias else NAMES)
+    for first, *between, end in found.values():
+        assert end.error < 0.2
+        for before, after in pairwise([first, *between, end]):
+            assert before.evaluations < after.evaluations
+    again, other = (methods.lines(bias, i, data, SETTING, rows=400, passes=4) for i in (0, 1))
+    assert again == found
+    assert all(other[name] != points for name, points in found.items())
 
 
 def test_a_row_counts_as_many_evaluations_as_it_has_entries():
     data = split()
     n = len(data[0])
-    assert [p.evaluations for p in run("sbp", data)] == [2 * n, 30 * n, 400 * n]
-    assert [p.evaluations for p in run("sbp with a bias", data)] == [4 * n, 60 * n, 800 * n]
-    assert [p.evaluations for p in run("sdca", data)] == [2 * n, 100 * n, 4 * n * n]
+    for bias in (False, True):
+        found = methods.lines(bias, 0, data, SETTING, rows=300)
+        counts = [round(share * 300 / (1 + bias)) * (1 + bias) * n for share in SHARES]
+        for name in {"SBP", "SDCA"} & found.keys():
+            assert [point.evaluations for point in found[name]] == counts
 
 
 def test_an_error_is_the_share_of_the_test_set(monkeypatch):
@@ -163,15 +146,16 @@ def test_an_error_is_the_share_of_the_test_set(monkeypatch):
     X, y, X_test, y_test = data = split()
     found = last(methods.ascend(X, y, gamma=GAMMA, l2=1 / len(X), iterations=[300], seed=2))
     expected = np.mean((rbf(GAMMA)(X_test, X) @ found >= 0) != y_test)
-    (point,) = methods.sdca(data, gamma=GAMMA, l2=1 / len(X), iterations=[300], seed=2)
-    assert point.error == pytest.approx(expected)
+    run = methods.ascend(X, y, gamma=GAMMA, l2=1 / len(X), iterations=[300], seed=2)
+    (((evaluations, error),),) = methods.measured(run, data, GAMMA)
+    assert evaluations == 300 * len(X)
+    assert error == pytest.approx(expected)
 
 
-def test_svc_gives_one_point_of_unknown_evaluations():
+def test_svc_is_the_same_on_a_sparse_matrix():
     pytest.importorskip("sklearn")
     X, y, X_test, y_test = split()
     point = methods.svc((X, y, X_test, y_test), gamma=GAMMA, C=1.0)
-    assert point.evaluations is None
     assert point.error < 0.2
     apart = np.zeros((len(X), 20))  # so many zeros that the matrix is made sparse
     wide, wide_test = np.hstack([X, apart]), np.hstack([X_test, apart])
@@ -185,28 +169,18 @@ def test_svc_says_which_extra_it_needs(monkeypatch):
         methods.svc(split(), gamma=GAMMA, C=1.0)
 
 
-def test_the_lines_of_the_figure():
-    pytest.importorskip("sklearn")
-    data = split()
-    free = methods.lines(False, 0, data, rows=50, passes=3)
-    assert list(free) == ["SBP", "Pegasos", "SDCA", "Perceptron", "averaged Perceptron"]
-    assert free["SBP"][-1].evaluations == free["SDCA"][-1].evaluations == 50 * len(data[0])
-    assert all(p.evaluations is not None for points in free.values() for p in points)
-    biased = methods.lines(True, 0, data, rows=50, with_svc=True)
-    assert list(biased) == ["SBP", "SVC"]
-    assert biased["SBP"][-1].evaluations == 50 * len(data[0])
-    assert "SVC" not in methods.lines(True, 0, data, rows=50)
-
-
 @pytest.mark.slow
 def test_sbp_comes_closer_than_pegasos_and_sdca_on_adult():
     if not datasets.A9a().at_hand:
         pytest.skip("a9a is not here: RIVER_BUDGET_DATA names the folder that holds it")
     data = methods.adult()
-    runs = [methods.lines(False, seed, data, passes=1) for seed in range(3)]
+    settings = methods.SETTINGS
+    runs = [methods.lines(False, seed, data, settings[False], passes=1) for seed in range(3)]
     errors = {name: np.mean([run[name][-1].error for run in runs]) for name in runs[0]}
     assert errors["SBP"] < 0.158 < min(errors["Pegasos"], errors["SDCA"])
-    assert methods.lines(True, 0, data)["SBP"][-1].error < 0.158  # 15.0 % in the paper, later on
+    assert (
+        methods.lines(True, 0, data, settings[True])["SBP"][-1].error < 0.158
+    )  # 15.0 % in the paper, later on
 
 
 # The example.
@@ -227,12 +201,6 @@ def test_the_example_falls_back_on_made_up_data_and_draws(capsys, tmp_path):
     load("batch_training").main(str(path), rows=200, made_up=600)
     out = capsys.readouterr().out
     assert out.startswith("a9a is not here")
-    rows = re.findall(r"^([A-Za-z ]+?) +([\d,]+) +([\d.]+)% +[\d.]+$", out, re.M)
-    assert {name for name, *_ in rows} == {
-        "SBP",
-        "Pegasos",
-        "SDCA",
-        "Perceptron",
-        "averaged Perceptron",
-    }
+    rows = re.findall(r"^([A-Za-z ]+?) +([\d,]+) +([\d.]+)%$", out, re.M)
+    assert {name for name, *_ in rows} == {*NAMES}
     assert path.read_bytes().startswith(b"\x89PNG")

@@ -113,11 +113,12 @@ def test_a_word_stands_where_no_verdict_can_be_given(mean, deviation, printed, o
 
 
 def test_rows_on_other_data_have_no_verdict_whether_they_agree_or_not(tmp_path):
-    record = RECORDS["2016-table-5"].only(["german"], 1)
+    record = small()
     cell = dataclasses.replace(record.cells[0], other="half of the rows")
     store = Store(tmp_path)
-    for value, rule in ((0.352, "MATCH"), (0.4, "NO")):
-        store.add(cell.tasks[0].key, {"at": [1000], "values": [value], "seconds": [0.1]})
+    for value, rule in ((float(cell.printed.mean) / cell.scale, "MATCH"), (0.1, "NO")):
+        for task in cell.tasks:
+            store.add(task.key, {"at": [1000], "values": [value], "seconds": [0.1]})
         row = records.measured(cell, store, record.unit)
         assert (row.verdict, row.by_rule) == ("OTHER", rule)
         assert reports.by_rule([row]) == f"By the rule OTHER would be 1 {rule}."
@@ -261,7 +262,11 @@ def measurement_of(task):
     "record", [r for r in RECORDS.values() if r.panels], ids=lambda record: record.name
 )
 def test_curves_have_bands_over_five_orders(record):
-    alone = {"LIBSVM", "SMO"}  # nothing in them is random
+    alone = {
+        "LIBSVM",
+        "SMO",
+        "BSGD without budget",
+    }  # nothing in them is random, or one takes minutes
     for cell in record.cells:
         if cell.row not in alone and cell.tasks and cell.column != "kddcup99":
             assert len(cell.tasks) >= 5, cell
@@ -379,15 +384,6 @@ def test_tables_do_not_depend_on_the_number_of_jobs(tmp_path):
         found.append(text(small(), store))
     assert found[0] == found[1]
     assert re.search("MATCH|CLOSE", found[0])
-
-
-def test_a_wide_table_has_a_column_for_every_dataset(tmp_path):
-    store = Store(tmp_path)
-    measure(small().tasks(), store, 2)
-    header, lines = reports.wide(small(), rows(small(), store))
-    assert header == ["ours, paper", "checkerboard", "waveform"]
-    assert len(lines) == 1
-    assert re.fullmatch(r"\d\d\.\d\d ≈ 85", lines[0][1])
 
 
 def test_what_is_finished_is_kept_and_not_run_again(tmp_path, monkeypatch):

@@ -43,9 +43,9 @@ STORED_NAMES: dict[str, tuple[str, ...]] = {
 }
 
 REPEATS = 20
-LARGE_DATASET = 100_000  # from so many examples on, models without a budget run fewer repeats
-FEWER_REPEATS = 5
-REPEATS_OF_HUGE = {"kddcup99-10pct": {"OGD": 1}}  # one order takes minutes
+LARGE_DATASET = 20_000  # from so many examples on, models without a budget run fewer repeats
+FEWER_REPEATS = 10
+REPEATS_OF_HUGE = {"kddcup99-10pct": {"OGD": 1}}  # else 2: one order takes minutes
 PREPARED = {"kddcup99-10pct": (("logarithms", True),)}  # options of the protocol
 
 
@@ -171,7 +171,7 @@ def table(number: int, models: Callable[[str], dict[str, Any]], scale: float) ->
 def repeats_of(row: str, data: str) -> int:
     """The number of orders for a row: fewer if an order takes minutes."""
     if data in REPEATS_OF_HUGE:
-        return REPEATS_OF_HUGE[data].get(row, FEWER_REPEATS)
+        return REPEATS_OF_HUGE[data].get(row, 2)
     slow = row in UNLIMITED and dataset(data).n_samples > LARGE_DATASET
     return FEWER_REPEATS if slow else REPEATS
 

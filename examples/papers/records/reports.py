@@ -10,7 +10,7 @@ import contextlib
 import pathlib
 from collections.abc import Sequence
 
-from river_budget.experiments.common.tables import VERDICTS, Table, as_markdown
+from river_budget.experiments.common.tables import Table, as_markdown
 from river_budget.plots import figures
 from river_budget.plots.panels import Panel, coinciding
 
@@ -99,22 +99,6 @@ def table(record: Record, rows: Sequence[Row], seconds: bool = False) -> Table:
         lines.append([*line(record, row), *vectors(row), *ratios, *spent, note(record, row)])
     used = [i for i in range(len(header)) if any(fields[i] for fields in lines)]
     return [header[i] for i in used], [[fields[i] for i in used] for fields in lines]
-
-
-SIGNS = {word: sign for sign, word in VERDICTS.items()}
-
-
-def wide(record: Record, rows: Sequence[Row]) -> Table:
-    """A line for every algorithm, a column for every dataset: ours, the verdict as a sign, the paper's."""
-    columns = list(dict.fromkeys(row.cell.column for row in rows))
-    lines: dict[str, list[str]] = {}
-    for row in rows:
-        fields = lines.setdefault(row.cell.row, [row.cell.row] + [""] * len(columns))
-        text = f"{row.mean:.{record.digits}f}" if row.runs else "-"
-        if row.cell.printed is not None:
-            text += f" {SIGNS.get(row.verdict, '')} {row.cell.printed.mean}"
-        fields[1 + columns.index(row.cell.column)] = text
-    return ["ours, paper", *columns], list(lines.values())
 
 
 def counts(rows: Sequence[Row]) -> dict[str, int]:

@@ -242,45 +242,42 @@ def mean_of_updates(model: Any, X: Any, y: Any) -> Any:
 def libsvm(task: Task, C: float, **split: Any) -> Measurement:
     """The exact solution, by scikit-learn; the model is the kernel."""
     data = split_of(task, **split)
-    point = batch_methods.svc(data, gamma=task.model.gamma, C=C)
-    return _accuracy_of(point, len(data[1])) | {"support": point.vectors}
+    return _solved(batch_methods.svc(data, gamma=task.model.gamma, C=C), len(data[1]))
 
 
 def llsvm(task: Task, C: float, landmarks: int, **split: Any) -> Measurement:
     """A linear SVM on Nyström features of landmarks; the model is the kernel."""
     data = split_of(task, **split)
     options: dict[str, Any] = {"gamma": task.model.gamma, "C": C, "landmarks": landmarks}
-    return _accuracy_of(linear_on_features.llsvm(data, **options, seed=task.repeat), len(data[1]))
+    return _solved(linear_on_features.llsvm(data, **options, seed=task.repeat), len(data[1]))
 
 
 def refined(task: Task, iterations: int, test: str) -> Measurement:
     """The batch Perceptron with all examples in its window, after `iterations`: the accuracy on the test file."""
-    model = task.model
-    options: dict[str, Any] = {"gamma": model.kernel.gamma, "slack": model.slack}
-    options |= {"fit_bias": model.fit_bias, "iterations": [iterations], "seed": task.repeat}
-    (point,) = batch_methods.sbp(split_of(task, test=test), **options)
-    return _accuracy_of(point, iterations)
+    X, y, X_test, y_test = split_of(task, test=test)
+    begin = time.perf_counter()
+    model = batch_methods.refined(fresh(task, y), X, y, iterations)
+    seconds = time.perf_counter() - begin
+    error = float(np.mean(model.predict_many(X_test) != y_test))
+    return _solved(batch_methods.Solution(error, seconds), iterations)
 
 
-def _accuracy_of(point: batch_methods.Point, at: int) -> Measurement:
+def _solved(solution: batch_methods.Solution, at: int) -> Measurement:
     """A solution as a curve with one point."""
-    return {"at": [at], "values": [1.0 - point.error], "seconds": [round(point.seconds, 4)]}
+    found = {"at": [at], "values": [1.0 - solution.error], "seconds": [round(solution.seconds, 4)]}
+    return found | {"support": solution.vectors}
 
 
 def batch(task: Task, bias: bool, rows: int, test: str) -> Measurement:
     """Batch methods on adult or Reuters: kernel evaluations and errors of each."""
+    reuters = task.data == "reuters"
+    setting = batch_methods.REUTERS if reuters else batch_methods.SETTINGS[bias]
     with lock:
         data = dataset(task.data)
         split = *data.part(data.parts[0]), *data.part(test)
-    setting = batch_methods.REUTERS if task.data == "reuters" else batch_methods.SETTINGS[bias]
-    found = {
-        name: [[p.evaluations for p in points], [p.error for p in points]]
-        for name, points in batch_methods.lines(
-            bias, task.repeat, split, setting=setting, rows=rows
-        ).items()
-    }
-    evaluations, errors = found["SBP"]
-    return {"at": evaluations, "values": errors, "seconds": [0.0], "lines": found}
+    curves = batch_methods.lines(bias, task.repeat, split, setting, rows=rows)
+    lines = {name: [*map(list, zip(*points, strict=True))] for name, points in curves.items()}
+    return _errors_of(curves["SBP"]) | {"lines": lines}
 
 
 def smo_curve(task: Task, C: float, test: str) -> Measurement:
@@ -296,12 +293,9 @@ def waves(task: Task, C: float, test: str, most: int) -> Measurement:
 
 
 def _errors_of(points: list[batch_methods.Point]) -> Measurement:
-    """Test errors along kernel evaluations."""
-    return {
-        "at": [point.evaluations for point in points],
-        "values": [point.error for point in points],
-        "seconds": [round(point.seconds, 4) for point in points],
-    }
+    """Test errors along kernel evaluations, without times."""
+    evaluations, errors = map(list, zip(*points, strict=True))
+    return {"at": evaluations, "values": errors, "seconds": [0.0]}
 
 
 PROTOCOLS: dict[str, Callable[..., Measurement]] = {

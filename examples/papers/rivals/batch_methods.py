@@ -9,7 +9,6 @@ methods that it compares are here for this figure only:
     SDCA        dual coordinate ascent, on examples drawn at random
     Perceptron  `KernelPerceptronClassifier`, several passes in random orders; the last iterate or the mean of
                 all. The paper does not say which one it shows
-    SVC         scikit-learn's LIBSVM, which does not say how many kernel values it used
 
 Counting kernel evaluations: SBP and SDCA need one row of n values per iteration, SBP with a bias two.
 Pegasos and the Perceptron compare an example with those stored so far. Our classes store an example again when
@@ -20,9 +19,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,21 +41,25 @@ TEST_ROWS_AT_ONCE = 500  # test examples whose kernel values are in memory at th
 SPARSE_SHARE = 0.25  # of values that are not 0; below, all methods are faster on a sparse matrix
 
 
-@dataclass(frozen=True)
-class Point:
-    """A point of a curve: kernel evaluations and seconds of learning so far, and the test error."""
+class Point(NamedTuple):
+    """A point of a curve: kernel evaluations so far, and the test error."""
 
-    evaluations: int | None
+    evaluations: int
+    error: float
+
+
+class Solution(NamedTuple):
+    """What one fit ends with: the test error, the seconds of learning, and how many vectors have coefficients."""
+
     error: float
     seconds: float
-    vectors: int | None = None  # those with coefficients
+    vectors: int | None = None
 
 
 # Adult and Reuters
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """A row of table 2. `cost` is 1 / (lambda n), which LIBSVM calls C; the slack nu fits it."""
 
     gamma: float
@@ -81,41 +83,37 @@ def adult() -> Split:
 
 
 def lines(
-    bias: bool,
-    seed: int,
-    data: Split | None = None,
-    *,
-    setting: Setting | None = None,
-    rows: int = 3000,
-    passes: int = 10,
-    with_svc: bool = False,
+    bias: bool, seed: int, data: Split, setting: Setting, *, rows: int = 3000, passes: int = 10
 ) -> dict[str, list[Point]]:
-    """The curves of all methods with one seed: on adult, unless other data and their setting are given.
-
-    Only SBP and SVC have a bias that is not regularised, and SVC always has it. SVC takes a minute.
+    """The curves of all methods with one seed; with a bias that is not regularised, of SBP alone.
 
     rows: the number of kernel evaluations, in rows of the kernel matrix (for Pegasos approximately). 3000 rows
     of adult are 10^8; the paper used a hundred times more. passes: those of the Perceptron, which may need more.
     """
-    split = compact(adult() if data is None else data)
-    setting, n = setting or SETTINGS[bias], len(split[1])
-    gamma, l2 = setting.gamma, 1 / (setting.cost * n)
+    split = compact(data)
+    X, y, n = split[0], split[1], len(split[1])
     steps = _rounded(share * rows / (1 + bias) for share in CHECKPOINT_SHARES)
-    batch: dict[str, Any] = {"gamma": gamma, "slack": setting.slack, "fit_bias": bias, "seed": seed}
-    found = {"SBP": sbp(split, iterations=steps, **batch)}
+    kernel = RBF(setting.gamma)
+    model = SBPClassifier(kernel=kernel, slack=setting.slack, fit_bias=bias, seed=seed)
+    found = {"SBP": sbp(split, model, steps)}
     if bias:
-        return found | ({"SVC": [svc(split, gamma=gamma, C=setting.cost)]} if with_svc else {})
+        return found
     # About a quarter of adult is stored, so T examples take T^2 / 8 kernel evaluations.
     online = _rounded((8 * share * rows * n) ** 0.5 for share in CHECKPOINT_SHARES)
     ends = [n * i for i in PERCEPTRON_PASSES if i < passes] + [n * passes]
     checkpoints = [stop for stop in online if stop < n] + ends
-    last, mean = perceptrons(split, gamma=gamma, passes=passes, seed=seed, checkpoints=checkpoints)
-    return found | {
-        "Pegasos": pegasos(split, gamma=gamma, l2=l2, iterations=online, seed=seed),
-        "SDCA": sdca(split, gamma=gamma, l2=l2, iterations=steps, seed=seed),
-        "Perceptron": last,
-        "averaged Perceptron": mean,
+    given: dict[str, Any] = {"gamma": setting.gamma, "seed": seed}
+    regularised = given | {"l2": 1 / (setting.cost * n)}
+    runs = {
+        ("Pegasos",): descend(X, y, **regularised, iterations=online),
+        ("SDCA",): ascend(X, y, **regularised, iterations=steps),
+        ("Perceptron", "averaged Perceptron"): repeat(
+            X, y, **given, passes=passes, checkpoints=checkpoints
+        ),
     }
+    for names, run in runs.items():
+        found |= zip(names, measured(run, split, setting.gamma), strict=True)
+    return found
 
 
 def _rounded(numbers: Iterator[float]) -> list[int]:
@@ -123,76 +121,33 @@ def _rounded(numbers: Iterator[float]) -> list[int]:
     return sorted({max(1, round(number)) for number in numbers})
 
 
-# The methods
+# How they learn
 
 
-def sbp(
-    split: Split,
-    *,
-    gamma: float,
-    slack: float,
-    fit_bias: bool,
-    iterations: Sequence[int],
-    seed: int,
-) -> list[Point]:
-    """The stochastic batch Perceptron, the mean of its iterates.
+def sbp(split: Split, model: SBPClassifier, iterations: Sequence[int]) -> list[Point]:
+    """The stochastic batch Perceptron with all examples in its window, the mean of its iterates.
 
     Every number of iterations takes a separate run, as `refine` takes the mean of its own iterates. The runs
     draw the same examples.
     """
     X, y, X_test, y_test = split
-    model = SBPClassifier(len(y), RBF(gamma), slack, steps=0, fit_bias=fit_bias, seed=seed)
-    _refined(model, X[:2], y[:2], 1)
     points = []
     for count in iterations:
-        start = time.perf_counter()
-        refined = _refined(model, X, y, count)
-        seconds = time.perf_counter() - start
-        error = float(np.mean(refined.predict_many(X_test) != y_test))
-        points.append(Point((1 + fit_bias) * count * len(y), error, seconds))
+        wrong = refined(model, X, y, count).predict_many(X_test) != y_test
+        points.append(Point((1 + model.fit_bias) * count * len(y), float(np.mean(wrong))))
     return points
 
 
-def _refined(model: SBPClassifier, X: Array, y: Array, count: int) -> SBPClassifier:
+def refined(model: SBPClassifier, X: Array, y: Array, count: int) -> SBPClassifier:
     """A clone that has learned all examples and made so many iterations over them."""
-    model = model.clone()
+    model = model.clone({"window": len(y), "steps": 0})
     model.learn_many(X, y)
     model.refine(count)
     return model
 
 
-def pegasos(
-    split: Split, *, gamma: float, l2: float, iterations: Sequence[int], seed: int
-) -> list[Point]:
-    """Kernel Pegasos: stochastic gradient descent without a budget."""
-    X, y = split[:2]
-    BSGDClassifier(None, RBF(gamma), l2=l2).learn_many(
-        X[:2], y[:2]
-    )  # compiles before times are measured
-    snapshots = descend(X, y, gamma=gamma, l2=l2, iterations=iterations, seed=seed)
-    return measured(snapshots, split, gamma)[0]
-
-
-def sdca(
-    split: Split, *, gamma: float, l2: float, iterations: Sequence[int], seed: int
-) -> list[Point]:
-    """Stochastic dual coordinate ascent."""
-    snapshots = ascend(*split[:2], gamma=gamma, l2=l2, iterations=iterations, seed=seed)
-    return measured(snapshots, split, gamma)[0]
-
-
-def perceptrons(
-    split: Split, *, gamma: float, passes: int, seed: int, checkpoints: Sequence[int]
-) -> list[list[Point]]:
-    """The kernel Perceptron after so many examples: its last iterate, and the mean of all."""
-    X, y = split[:2]
-    KernelPerceptronClassifier(RBF(gamma)).predict_then_learn_many(X[:2], y[:2])
-    snapshots = repeat(X, y, gamma=gamma, passes=passes, seed=seed, checkpoints=checkpoints)
-    return measured(snapshots, split, gamma)
-
-
-def svc(split: Split, *, gamma: float, C: float) -> Point:
-    """LIBSVM's solution, with a bias."""
+def svc(split: Split, *, gamma: float, C: float) -> Solution:
+    """LIBSVM's solution, with a bias, by scikit-learn."""
     try:
         from sklearn.svm import SVC  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError:
@@ -202,10 +157,7 @@ def svc(split: Split, *, gamma: float, C: float) -> Point:
     model = SVC(C=C, gamma=gamma).fit(X, y)
     seconds = time.perf_counter() - start
     error = float(np.mean(model.predict(X_test) != y_test))
-    return Point(None, error, seconds, int(model.n_support_.sum()))
-
-
-# How they learn
+    return Solution(error, seconds, int(model.n_support_.sum()))
 
 
 class _Pegasos(BSGDClassifier):
@@ -301,19 +253,13 @@ def _added_up(order: Array, amounts: Array, y: Array) -> Floats:
 
 
 def measured(snapshots: Iterator[Snapshot], split: Split, gamma: float) -> list[list[Point]]:
-    """The points of each model in the snapshots. The time of testing does not count."""
+    """The points of each model in the snapshots."""
     X, _, X_test, y_test = split
-    points: list[list[Point]] = []
-    seconds = 0.0
-    while True:
-        start = time.perf_counter()
-        snapshot = next(snapshots, None)
-        seconds += time.perf_counter() - start
-        if snapshot is None:
-            return [list(line) for line in zip(*points, strict=True)]
-        evaluations, coefficients = snapshot
-        errors = wrong_shares(X_test, y_test, X, coefficients, gamma)
-        points.append([Point(evaluations, error, seconds) for error in errors])
+    points = [
+        [Point(evaluations, error) for error in wrong_shares(X_test, y_test, X, found, gamma)]
+        for evaluations, found in snapshots
+    ]
+    return [list(line) for line in zip(*points, strict=True)]
 
 
 def wrong_shares(

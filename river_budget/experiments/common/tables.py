@@ -1,6 +1,6 @@
 """Tables as text, Markdown, CSV or JSON.
 
-A cell of a printed table may hold several values, as `85.2 ± 1.3`, a star or a sign. CSV and JSON, which programs
+A cell of a printed table may hold several values, as `85.2 ± 1.3`, or a star. CSV and JSON, which programs
 read, have a column for each value, and plain numbers.
 """
 
@@ -17,7 +17,6 @@ Table = tuple[list[str], list[list[str]]]  # header, lines
 NO_NUMBERS = (float("inf"), float("-inf"))  # JSON has no infinity
 
 NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|-?inf)"
-VERDICTS = {"=": "EXACT", "≈": "MATCH", "~": "CLOSE", "≠": "NO", "?": "OTHER", "!": "ONE RUN"}
 FORMS = [  # forms of all cells of a column, and what each part adds to the column's name
     (rf"\*?{NUMBER}", ("",)),
     (rf"{NUMBER}(?: ± {NUMBER})?", ("", " deviation")),
@@ -25,7 +24,6 @@ FORMS = [  # forms of all cells of a column, and what each part adds to the colu
     (rf"{NUMBER}-{NUMBER}", (" least", " most")),
     (rf"{NUMBER} \({NUMBER}\)", ("", " best of grid")),
     (rf"{NUMBER}: {NUMBER} \({NUMBER}-{NUMBER}\)", ("", " ratio", " least", " most")),
-    (rf"(?:{NUMBER}|-)(?: +([=≈~≠?!])?(?: ?{NUMBER})?)?", ("", " verdict", " paper")),
     (r"(.*?)(?: \*)?", ("",)),
 ]
 
@@ -100,9 +98,9 @@ def _taken_apart(cells: tuple[str, ...]) -> tuple[tuple[str, ...], list[list[Any
 
 
 def _value(part: str | None) -> Any:
-    """A number as a number, the sign of a verdict as its word, and other text unchanged."""
+    """A number as a number, and other text unchanged."""
     if part is None or part in ("", "nan"):
         return None
     if re.fullmatch(r"[-+]?\d+", part):
         return int(part)
-    return float(part) if re.fullmatch(NUMBER, part) else VERDICTS.get(part, part)
+    return float(part) if re.fullmatch(NUMBER, part) else part
