@@ -243,6 +243,13 @@ class Fixed:
             raise AttributeError(f"{type(model).__name__} has no {self.name}") from None
 
     def __set__(self, model: Any, value: Any) -> None:
+        if self.name in model.__dict__ and self.name in model.parameters():
+            names = ", ".join(sorted(model._mutable_attributes))
+            may = f"What may change, by model.mutate({{...}}) or assignment: {names}"
+            raise AttributeError(
+                f"{self.name} of a {type(model).__name__} cannot change: model.clone({{{self.name!r}: ...}}) makes a "
+                f"new one. {may if names else 'Nothing can be changed in a model that lives'}"
+            )
         self.check(self.name, value)
         model.__dict__[self.name] = value
 

@@ -19,6 +19,7 @@ from ..core.rounds.stream_warnings import (
     FAR_TARGETS,
     LONG_VECTORS,
     MANY_NAMES,
+    ONE_CLASS,
 )
 
 PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
@@ -60,38 +61,22 @@ class StreamWarning(UserWarning):
     """
 
 
-def _text(alarm: int, head: Any) -> str:
-    """The text for one alarm."""
-    if alarm == FAR_FROM_ALL:
-        return (
-            f"the last {FAR_IN_A_ROW} examples are so far from all support vectors that every kernel value is 0, so "
-            "nothing that was learned applies to them. Features of this size need a preprocessing.StandardScaler "
-            "in front, or a kernel with a smaller gamma"
-        )
-    if alarm == FAR_TARGETS:
-        return (
-            f"targets of about {head.target_size:.3g} are far from the order of one that steps and tolerances are "
-            "made for. Put the model into a preprocessing.TargetStandardScaler"
-        )
-    if alarm == DIVERGED:
-        return (
-            f"predictions are more than {DIVERGED_TIMES:g} times as wrong as always predicting 0 would be: learning has "
-            "diverged. A smaller learning_rate may help, scaled features and targets, or another model"
-        )
-    if alarm == LONG_VECTORS:
-        return (
-            "merged vectors have many times as many features as an example, and each merge takes time for all of them. On "
-            "documents maintenance=RemoveOldest() or RemoveSmallest() is much faster, or AutoKernel"
-        )
-    if alarm == MANY_NAMES:
-        return (
-            "gamma='c/d' counts the features of the first example, and more than ten times as many have come since, as words or "
-            "categories do. Give gamma a number: RBF(0.5 / n), where an example has about n features"
-        )
-    return (
-        f"the first {EXAMPLES_OF_ONE_CLASS} examples were all of one class, so there was nothing to learn. Is the stream sorted, "
-        "or the target the right column?"
-    )
+# {0}: the usual size of a target
+TEXTS = {
+    FAR_FROM_ALL: f"the last {FAR_IN_A_ROW} examples are so far from all support vectors that every kernel value is 0, so "
+    "nothing that was learned applies to them. Features of this size need a preprocessing.StandardScaler in front, or a "
+    "kernel with a smaller gamma",
+    FAR_TARGETS: "targets of about {0:.3g} are far from the order of one that steps and tolerances are made for. Put the "
+    "model into a preprocessing.TargetStandardScaler",
+    DIVERGED: f"predictions are more than {DIVERGED_TIMES:g} times as wrong as always predicting 0 would be: learning has "
+    "diverged. A smaller learning_rate may help, scaled features and targets, or another model",
+    LONG_VECTORS: "merged vectors have many times as many features as an example, and each merge takes time for all of "
+    "them. On documents maintenance=RemoveOldest() or RemoveSmallest() is much faster, or AutoKernel",
+    MANY_NAMES: "gamma='c/d' counts the features of the first example, and more than ten times as many have come since, as "
+    "words or categories do. Give gamma a number: RBF(0.5 / n), where an example has about n features",
+    ONE_CLASS: f"the first {EXAMPLES_OF_ONE_CLASS} examples were all of one class, so there was nothing to learn. Is the "
+    "stream sorted, or the target the right column?",
+}
 
 
 def issue_warnings(model: Any) -> bool:
@@ -101,9 +86,9 @@ def issue_warnings(model: Any) -> bool:
     if not due:
         return False
     head.alarm, head.said = 0, head.said | due
-    for alarm in (1 << bit for bit in range(due.bit_length())):
+    for alarm, text in TEXTS.items():
         if due & alarm:
-            text = f"{type(model).__name__}: {_text(alarm, head)}"
+            text = f"{type(model).__name__}: {text.format(head.target_size)}"
             warnings.warn(text, StreamWarning, stacklevel=level_of_user())
     return True
 

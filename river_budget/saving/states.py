@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..core.block import blocks
-from ..model.algorithm import value_of
+from ..model.algorithm import value_of, values_of
 from ..model.expansions.expansion import BudgetModel
 from ..model.expansions.stored import LARGEST_TABLE
 from ..model.inputs.lists import set_vectors, vectors_of
@@ -60,7 +60,7 @@ def _scores_with_rows(model: Any) -> bool:
 
 def encoded(model: Any, arrays: Arrays) -> Node:
     """A model as a node of the file; its arrays are added to `arrays`."""
-    model = model.snapshot()  # so that no thread that learns waits for it
+    model = model.twin()  # so that no thread that learns waits for it
     parameters = {name: plain.encoded(getattr(model, name)) for name in model.parameters()}
     node: Node = {"class": type(model).__name__, "parameters": parameters}
     node |= {"entropy": str(model.entropy), "target_name": plain.encoded(model.target_name)}
@@ -231,8 +231,8 @@ def _fields(model: Any, numbers: dict[str, Any], only_predicts: bool) -> dict[st
 
 
 def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
-    """Restore the algorithm's own record; integers that initial_state sets must be equal to those in the file."""
-    record, start = model.state_record(), model.initial_state()
+    """Restore the algorithm's own record; integers that `start` sets must be equal to those in the file."""
+    record, start = model.state_record(), values_of(model.algorithm.start, model)
     if numbers.keys() != set(record.dtype.names):
         raise damaged("its own numbers are others")
     for name, value in numbers.items():

@@ -103,7 +103,7 @@ def check_declared(model: Any) -> None:
     kinds = model.algorithm.state
     whole = {name for name in kinds.names if kinds[name].kind in "iu"}
     ranges = ranges_of(model)
-    missing = whole.difference(model.parameters(), model.initial_state(), ranges)
+    missing = whole.difference(model.parameters(), model.algorithm.start, ranges)
     if model.block is not None and blocks.views(model.block).head.per_vector:
         missing |= {"per_vector"}.difference(ranges)
     if missing:

@@ -159,7 +159,7 @@ class Part:
 
 def weighted_sum(models: list[Any], weights: list[float], budget: int | None) -> Any:
     """A new model f = sum_i weight_i f_i, reduced to its budget."""
-    models = [model.snapshot() for model in models]
+    models = [model.twin() for model in models]
     learned = [model for model in models if model.block is not None]
     source = (learned or models)[0]
     check_alike(models, source)

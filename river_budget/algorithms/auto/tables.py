@@ -170,7 +170,7 @@ class AutoTables(Checked):
         """Resize the tables, which keep their numbers."""
         old, width, state = self._finder(), self._sizes()[0], self.state_record()
         # A thread that predicts must not find tables without their directory
-        twin = self.sharing_twin()
+        twin = self.twin()
         super(AutoTables, twin).resize_block(**sizes, **self._spaces(sizes.get("width", width)))
         twin.furnish()
         new = twin._finder()

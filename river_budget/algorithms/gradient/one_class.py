@@ -124,7 +124,7 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
 
     def score_one(self, x: dict[Any, Any]) -> float:
         """The anomaly score of x, from 0 to 1; above .5 outside the boundary. 0 before the first example is learned."""
-        return _strangeness_of_one(self._score_row(x)[0], self._level)
+        return _strangeness(self._score_row(x)[0], self._level)
 
     def decision_function_one(self, x: dict[Any, Any]) -> float:
         """How far x lies outside: the threshold minus the function at x."""
@@ -142,7 +142,7 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
     @marked
     def learn_many(self, X: Any) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
-        self.score_then_learn_many(X)
+        self._learn_batch(Batch(X))
 
     @marked
     def score_then_learn_many(self, X: Any) -> Any:
@@ -151,38 +151,36 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
         Takes frames, and 2-D arrays whose columns are the features 0, 1, ...
         """
         batch = Batch(X)
+        return batch.series(_strangenesses(*self._learn_batch(batch)), None)
+
+    def _learn_batch(self, batch: Batch) -> tuple[Any, Any]:
+        """Learn a batch; returns how far each example lay outside, and the threshold before it."""
         n = len(batch)
         scores, levels, ones = np.empty((n, 1)), np.zeros(n), np.ones(n)
         batch.check_scaled(self.features)
         self.run_parts(batch, levels, ones, scores)
-        return batch.series(_strangeness(scores[:, 0], levels), None)
+        return scores, levels
 
     def score_many(self, X: Any) -> Any:
         """The scores of many examples."""
         batch = Batch(X, predicted=True)
-        return batch.series(_strangeness(self._score_batch(batch)[:, 0], self._level), None)
+        scores = self._score_batch(batch)
+        return batch.series(_strangenesses(scores, np.full(len(batch), self._level)), None)
 
 
-def _strangeness(outside: Any, level: Any) -> Any:
-    """Map rho - f(x) to [0, 1], without decreasing: 1 - f / (2 rho) outside, where f < rho, and
-    (rho / f)^4 / 2 inside.
+def _strangenesses(outside: Any, levels: Any) -> Any:
+    """`_strangeness` of many examples."""
+    each = zip(outside[:, 0].tolist(), levels.tolist(), strict=True)
+    return np.array([_strangeness(*one) for one in each], float)
+
+
+def _strangeness(outside: float, level: float) -> float:
+    """Map rho - f(x) to [0, 1], without decreasing: 1 - f / (2 rho) outside, where f < rho, and (rho / f)^4 / 2 inside.
 
     So evenly spaced thresholds, as in River's ROCAUC, lie among the scores of anomalies and of normal examples.
     At first, with rho <= 0, nothing lies outside. Without any vector (rho is NaN) all scores are 0, as a filter
     that keeps anomalies from a detector must let the first examples through.
     """
-    rho = np.maximum(level, 0.0)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        f = np.maximum(rho - outside, 0.0)
-        settled = np.where(outside > 0.0, 1.0 - 0.5 * f / rho, 0.5 * (rho / f) ** 4)
-        settled = np.where((f == 0.0) & (outside > 0.0), 1.0, settled)
-    early = 0.5 / (1.0 + np.maximum(-outside, 0.0))
-    found = np.where(rho > 0.0, np.where(outside == 0.0, 0.5, settled), early)
-    return np.where(np.isnan(level), 0.0, found)
-
-
-def _strangeness_of_one(outside: float, level: float) -> float:
-    """`_strangeness` of one example, to the same bits."""
     if math.isnan(level):
         return 0.0
     rho = max(level, 0.0)
@@ -191,4 +189,4 @@ def _strangeness_of_one(outside: float, level: float) -> float:
     f = max(rho - outside, 0.0)
     if outside > 0.0:
         return 1.0 - 0.5 * f / rho
-    return 0.5 if outside == 0.0 else 0.5 * float(np.power(rho / f, 4))
+    return 0.5 if outside == 0.0 else 0.5 * (rho / f) ** 4

@@ -96,21 +96,6 @@ class StreamModel(Memory):
             name for name in self.parameters() if isinstance(getattr(type(self), name, 0), Mutable)
         }
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        kind, known = type(self), name in self.__dict__
-        if known and name in kind.parameters() and name not in self._mutable_attributes:
-            raise AttributeError(
-                f"{name} of a {kind.__name__} cannot change: model.clone({{{name!r}: ...}}) makes a new one. "
-                f"{self._changeable()}"
-            )
-        super().__setattr__(name, value)
-
-    def _changeable(self) -> str:
-        names = sorted(self._mutable_attributes)
-        if not names:
-            return "Nothing can be changed in a model that lives"
-        return f"What may change, by model.mutate({{...}}) or assignment: {', '.join(names)}"
-
     def _check_together(self, **changed: Any) -> None:
         """Raise if parameters, each valid alone, cannot be combined."""
         self.algorithm.together(self.__dict__ | changed)
@@ -144,10 +129,6 @@ class StreamModel(Memory):
             value = getattr(self, name)
             state[name] = math.nan if value is None else value
 
-    def initial_state(self) -> dict[str, Any]:
-        """Start values of fields of the record, where they are not 0. Integers among them never change."""
-        return values_of(self.algorithm.start, self)
-
     @classmethod
     def default_kernel(cls) -> Kernel:
         """The kernel where the parameter is None."""
@@ -177,7 +158,7 @@ class StreamModel(Memory):
         self.block = blocks.allocate(stamp=self.stamp(), **fields)
         self.furnish()
         state = self.state_record()
-        for name, value in self.initial_state().items():
+        for name, value in values_of(self.algorithm.start, self).items():
             state[name] = value
         self.write_parameters()
 
@@ -250,7 +231,7 @@ class StreamModel(Memory):
 
     def forget_rows(self) -> None:
         """Drop the prepared rows, which refer to the old places of names."""
-        self.__dict__["free_rows"] = []
+        self.free_rows = []
 
     def begin_with(self, names: list[Any]) -> None:
         """Create the block for the first features."""

@@ -60,28 +60,18 @@ class Memory(base.Estimator):
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
     ) -> Any:
         """A model with the same parameters, and with `include_attributes` all that this one has learned."""
-        source = self.snapshot() if include_attributes else self
+        source = self.twin() if include_attributes else self
         return super(Memory, source).clone(new_params, include_attributes)  # type: ignore[misc]
 
     def _state(self) -> dict[str, Any]:
         return self.__dict__ | nothing_prepared() | {"lock": ModelLock()}
 
-    def snapshot(self) -> Any:
-        """A copy of the model as it is between two examples, for functions that read it for a long time."""
-        snapshot = object.__new__(type(self))
-        snapshot.__setstate__(self.__getstate__())
-        return snapshot
-
+    @looks_at_the_model
     def twin(self) -> Any:
-        """A copy for a method that has the lock: it changes the copy, which the model then adopts in one step."""
+        """A copy of the model as it is between two examples: to be read for a long time while the model learns on, or to
+        be changed and then adopted in one step."""
         twin = object.__new__(type(self))
         twin.__setstate__(self._state())  # copies the block
-        return twin
-
-    def sharing_twin(self) -> Any:
-        """A twin with the same block, for a method that gives it another block before it writes anything."""
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self._state())
         return twin
 
     def adopt(self, twin: Any) -> None:

@@ -46,7 +46,7 @@ def as_html(model: Any) -> str:
 
 def facts(model: Any) -> dict[str, str]:
     """{name: text}: the facts in the summary of a model in its present state."""
-    model = model.snapshot()  # so that no thread that learns waits for it
+    model = model.twin()  # so that no thread that learns waits for it
     found = {"examples": f"{model.n_examples:,}"}
     found["features"] = f"{len(model.features):,}"
     if words := getattr(model, "n_words", 0):

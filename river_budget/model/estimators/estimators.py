@@ -14,6 +14,7 @@ from river import base
 from ...core.block import blocks
 from ...core.block.codes import Task
 from ...kernels import RBF
+from ...parameters import Fixed
 from ..base.one_by_one import AGAIN, OneByOne
 from ..calls.calls import Rows
 from ..expansions.expansion import BudgetModel, split
@@ -43,16 +44,12 @@ class Supervised(OneByOne):
         """Learn a batch that is checked whole before; returns predictions, if they are wanted."""
         targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
         batch.check_scaled(self.features)
-        self._check_targets(targets)
+        found = self._learn_targets(batch, targets, all_weights, predict)
         self.target_name = targets.name
-        found = self._learn_checked(batch, targets, all_weights, predict)
         return batch.series(found, targets.name) if predict else None
 
-    def _check_targets(self, targets: Targets) -> None:
-        """Raise for the first target that cannot be learned."""
-        raise NotImplementedError
-
-    def _learn_checked(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
+    def _learn_targets(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
+        """The same, once the numbers of the examples are checked, with the targets checked first."""
         raise NotImplementedError
 
     def predict_many(self, X: Any) -> Any:
@@ -68,12 +65,17 @@ class Classifier(Supervised, base.MiniBatchClassifier):
     """The base class of classifiers, binary and multi-class."""
 
     usual_kernel = RBF("2/d")
-    classes: tuple[Any, ...] | None
+    classes = Fixed(check_classes)
 
     def __init__(self, given: dict[str, Any]):
         super().__init__(given)
-        check_classes(self.classes, self._binary)
-        self.labels = Labels(self.classes or (), self._binary, closed=self.classes is not None)
+        classes = self.classes
+        if self._binary and classes and len(classes) > 2:
+            raise ValueError(
+                f"classes must be two labels, not {classes!r}: for more, put the model into river's "
+                "multiclass.OneVsRestClassifier"
+            )
+        self.labels = Labels(classes or (), self._binary, closed=classes is not None)
 
     @property
     def _binary(self) -> bool:
@@ -195,10 +197,8 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         """The raw score, positive for the positive class; with three classes or more {class: score}."""
         return self.named(self._score_row(x))
 
-    def _check_targets(self, targets: Targets) -> None:
+    def _learn_targets(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
         targets.check(self.labels)
-
-    def _learn_checked(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
         if not len(batch):
             return self.labels.labels(np.zeros((0, self.n_outputs)))
         if targets.boolean:
@@ -281,12 +281,9 @@ class Regressor(Supervised, base.MiniBatchRegressor):
         """The same as `predict_one`."""
         return self.predict_one(x)
 
-    def _check_targets(self, targets: Targets) -> None:
-        targets.values = targets.numbers()
-
-    def _learn_checked(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
-        scores = np.empty((len(batch), 1))
-        self.run_parts(batch, targets.values, weights, scores)
+    def _learn_targets(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
+        numbers, scores = targets.numbers(), np.empty((len(batch), 1))
+        self.run_parts(batch, numbers, weights, scores)
         return self._predictions(scores)
 
     def _predictions(self, scores: Rows) -> Any:

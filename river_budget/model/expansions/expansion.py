@@ -184,13 +184,13 @@ class BudgetModel(StoredVectors):
 
     def scores_of_vectors(self) -> Rows:
         """The values of the expansion at its own support vectors, one row each."""
-        model = self.snapshot()  # so that no thread that learns waits for it
+        model = self.twin()  # so that no thread that learns waits for it
         scores: Rows = model.scores_at(model.vector_rows())
         return scores
 
     def gram(self) -> Rows:
         """The Gram matrix: the kernel of every support vector with every other."""
-        model = self.snapshot()  # so that no thread that learns waits for it
+        model = self.twin()  # so that no thread that learns waits for it
         rows = model.vector_rows()
         values = np.empty((len(rows), len(rows)))
         Call(model.block, rows, scores=values).run(kernel_rows)
@@ -198,7 +198,7 @@ class BudgetModel(StoredVectors):
 
     def squared_length(self) -> float:
         """|w|^2, computed from scratch."""
-        model = self.snapshot()  # so that no thread that learns waits for it
+        model = self.twin()  # so that no thread that learns waits for it
         products = model.coefficient_columns().T * model.scores_at(model.vector_rows())
         return max(float(np.sum(products)), 0.0)
 
@@ -228,7 +228,7 @@ class BudgetModel(StoredVectors):
         `arrival`, its place in the order in which vectors came into the model; a vector made by merging
         counts as new.
         """
-        own = self.snapshot()  # so that no thread that learns waits for it
+        own = self.twin()  # so that no thread that learns waits for it
         if own.block is None:
             return []
         model, lists = blocks.views(own.block), vectors_of(own.block)

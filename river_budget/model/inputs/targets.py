@@ -6,7 +6,7 @@ import functools
 import math
 import numbers
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,8 @@ def array_of(labels: list[Any]) -> Any:
     return array
 
 
-def check_classes(classes: Any, binary: bool = False) -> None:
-    """Raise ValueError if this is no valid value of the parameter `classes`."""
+def check_classes(name: str, classes: Any) -> None:
+    """Check the parameter `classes`."""
     if classes is None:
         return
     if not isinstance(classes, tuple) or len(classes) < 2:
@@ -45,11 +45,6 @@ def check_classes(classes: Any, binary: bool = False) -> None:
         raise ValueError(f"classes must be labels, not {classes!r}")
     if distinct < len(classes):
         raise ValueError(f"classes must be different labels, not {classes!r}")
-    if binary and distinct > 2:
-        raise ValueError(
-            f"classes must be two labels, not {classes!r}: for more, put the model into river's "
-            "multiclass.OneVsRestClassifier"
-        )
 
 
 class Labels:
@@ -162,14 +157,6 @@ class Labels:
             return np.repeat(self._table, len(scores))
         return np.full(len(scores), self._unlearned, bool if self.binary else object)
 
-    def probabilities(self, scores: Any, slope: float = 1.0, lead: float = 0.0) -> dict[Any, Any]:
-        """{label: probability}; the probabilities are numbers, or arrays for many rows.
-
-        slope and lead: the calibration (core/rounds/calibration.py).
-        """
-        with np.errstate(over="ignore"):
-            return self._probabilities(scores, slope, lead)
-
     def probabilities_of_one(
         self, scores: list[float], slope: float, lead: float
     ) -> dict[Any, float]:
@@ -178,20 +165,15 @@ class Labels:
         if len(known) == 2:  # numpy's tanh, as math.tanh differs in the last digit
             p = 0.5 + 0.5 * float(np.tanh(0.5 * slope * scores[0]))
             return {known[0]: 1.0 - p, known[1]: p}
-        if len(known) > 2 and len(scores) > 1:
-            names, highest = known[: len(scores)], max(scores[: len(known)])
-            first, behind = scores.index(highest), [score - highest for score in scores]
-            if lead <= 0.0 or min(behind) == 0.0:
-                logits = [slope * each for each in behind]
-            else:
-                logits = [slope * each - lead for each in behind]
-                logits[first] = slope * behind[first]
-            powers = np.exp(logits[: len(names)])
-            return dict(zip(names, (powers / powers.sum()).tolist(), strict=True))
         shares = self.probabilities(np.array(scores), slope, lead)
         return {label: float(share) for label, share in shares.items()}
 
-    def _probabilities(self, scores: Any, slope: float, lead: float) -> dict[Any, Any]:
+    @np.errstate(over="ignore")
+    def probabilities(self, scores: Any, slope: float = 1.0, lead: float = 0.0) -> dict[Any, Any]:
+        """{label: probability}; the probabilities are numbers, or arrays for many rows.
+
+        slope and lead: the calibration (core/rounds/calibration.py).
+        """
         if len(self.known) > 2 and scores.shape[-1] > 1:  # one: from before a third label
             names = self.known[: scores.shape[-1]]
             scores = scores[..., : len(names)]
@@ -228,17 +210,12 @@ class Targets:
     """A column of targets, as a list or an array, and its name."""
 
     def __init__(self, y: Any, n: int):
-        self.name: str | None = None
-        if not isinstance(y, (np.ndarray, list, tuple)):
-            y, self.name = column_of(y, "the targets")
-        values = y if isinstance(y, np.ndarray) and y.dtype != object else list(y)
-        if isinstance(values, np.ndarray) and values.ndim > 1:
+        y, self.name = _column(y, n, "targets")
+        self.values = y if isinstance(y, np.ndarray) and y.dtype != object else list(y)
+        if isinstance(self.values, np.ndarray) and self.values.ndim > 1:
             raise ValueError(
-                f"the targets must be one column, not an array of {values.ndim} dimensions"
+                f"the targets must be one column, not an array of {self.values.ndim} dimensions"
             )
-        if len(values) != n:
-            raise ValueError(f"{n} examples but {len(values)} targets")
-        self.values = values
 
     @property
     def boolean(self) -> bool:
@@ -280,11 +257,26 @@ class Targets:
 
     def numbers(self) -> Any:
         """The targets as finite numbers, for regression."""
-        if isinstance(self.values, np.ndarray) and self.values.dtype.kind in NUMBER_KINDS:
-            numbers = np.require(self.values, np.float64, ["C", "A", "W"])
-            if np.isfinite(numbers).all():
-                return numbers
-        return np.array([real(value) for value in self.values])
+        return _floats(self.values, np.isfinite, real)
+
+
+def _column(values: Any, n: int, what: str) -> tuple[Any, str | None]:
+    """(values of a column of n, its name)"""
+    name = None
+    if not isinstance(values, (np.ndarray, list, tuple)):
+        values, name = column_of(values, f"the {what}")
+    if len(values) != n:
+        raise ValueError(f"{n} examples but {len(values)} {what}")
+    return values, name
+
+
+def _floats(values: Any, good: Callable[[Any], Any], read: Callable[[Any], float]) -> Any:
+    """Values as floats: together if they are good numbers of a numeric type, else one by one."""
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in NUMBER_KINDS:
+        numbers = np.require(values, np.float64, ["C", "A"])
+        if good(numbers).all():
+            return numbers
+    return np.array([read(value) for value in values], float)
 
 
 def real(value: Any) -> float:
@@ -303,21 +295,9 @@ def weight(value: Any) -> float:
     return result
 
 
-_ONES: Any = np.ones(2**10)
-
-
 def weights(w: Any, n: int) -> Any:
     """One weight per example, from a number or a column."""
-    if type(w) is float and w == 1.0 and n <= len(_ONES):
-        return _ONES[:n]
     if not np.iterable(w) or isinstance(w, (str, bytes)):
         return np.full(n, weight(w))
-    if not isinstance(w, (np.ndarray, list, tuple)):
-        w, _ = column_of(w, "the weights w")
-    if len(w) != n:
-        raise ValueError(f"{n} examples but {len(w)} weights w")
-    if isinstance(w, np.ndarray) and w.ndim == 1 and w.dtype.kind in NUMBER_KINDS:
-        numbers = np.require(w, np.float64, ["C", "A"])
-        if (np.isfinite(numbers) & (numbers >= 0.0)).all():
-            return numbers
-    return np.array([weight(value) for value in w], float)
+    values, _ = _column(w, n, "weights w")
+    return _floats(values, lambda numbers: np.isfinite(numbers) & (numbers >= 0.0), weight)
