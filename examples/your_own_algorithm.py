@@ -32,7 +32,7 @@ from river_budget.core.rounds.losses import loss_and_direction, mistaken
 from river_budget.core.rounds.observe import learn_rows
 from river_budget.model.algorithm import Algorithm
 from river_budget.model.estimators.estimators import BudgetClassifier
-from river_budget.parameters import Mutable, positive, whole
+from river_budget.parameters import Mutable, positive
 
 STATE = record("f8 shift mistakes")
 state_at = carver(STATE, 0)
@@ -81,7 +81,6 @@ class ShiftingPerceptronClassifier(BudgetClassifier):
         counters=("mistakes",),
     )
 
-    budget = Mutable(whole(1))
     shift = Mutable(positive)
 
     def __init__(

@@ -249,8 +249,7 @@ class AutoKernelRegressor(Inspected, Regressor):
         from .distributions import TargetDistribution  # here, as River's proba takes long to load
 
         x = self.features.taken(self.features.present(x))
-        batch = Batch.of(list(x), np.array([list(x.values())]))
-        mean, spread = self._score_columns(batch, 2)[0].tolist()
+        mean, spread = self._score_batch(Batch.of_one(x), n_scores=2)[0].tolist()
         return TargetDistribution(mean, spread, self._quantiles())
 
     def predict_many(self, X: Any, quantiles: Collection[float] | None = None) -> Any:
@@ -263,7 +262,7 @@ class AutoKernelRegressor(Inspected, Regressor):
             return super().predict_many(X)
         levels, batch = list(quantiles), Batch(X, predicted=True)
         units = at_levels(self._quantiles(), levels)
-        mean, spread = self._score_columns(batch, 2).T
+        mean, spread = self._score_batch(batch, n_scores=2).T
         return batch.table(
             {level: mean + spread * unit for level, unit in zip(levels, units, strict=True)}
         )

@@ -11,6 +11,7 @@ from ...core.compiling.array_views import f64_matrix
 from ...core.compiling.named_rows import named_rows, named_tables
 from ...core.passes.auto import tables as core
 from ...model.calls.calls import Call
+from ...model.inputs.batches import Batch
 from ...model.lock import looks_at_the_model
 from .words import WordTables
 
@@ -51,7 +52,8 @@ class Inspected(WordTables):
 
     def _computed(self, x: dict[Any, Any], n_scores: int) -> tuple[list[float], Any, Any]:
         """The scores of an example, and copies of intermediate results that the pass has written to the desk."""
-        call = Call(self.block, self.features.row(x), scores=np.zeros((1, n_scores)))
+        rows = self._known_rows(Batch.of_one(self.features.taken(x)), self.features)
+        call = Call(self.block, rows, scores=np.zeros((1, n_scores)))
         call.run(self.scoring_pass)
         found = core.found_of(call.model()).copy()
 

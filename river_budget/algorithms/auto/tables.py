@@ -17,7 +17,7 @@ from ...core.passes.auto.scaling import LARGEST_VALUE
 from ...core.passes.auto.squared_loss import LONGEST_STRETCH
 from ...model.calls.calls import Call
 from ...model.inputs.features import in_order
-from ...parameters import COUNT, FINITE, Mutable, whole
+from ...parameters import COUNT, FINITE
 from ..features.drawn import key_of
 from .checks import IN_FILES, LARGE, Checked
 
@@ -48,8 +48,6 @@ class AutoTables(Checked):
 
     without: ClassVar[frozenset[str]] = frozenset()  # experts that a subclass does without
     _expert_names: tuple[str, ...]
-
-    budget = Mutable(whole(1))
 
     @property
     def budget_in_use(self) -> int:

@@ -13,12 +13,12 @@ import numpy as np
 from ...core.block import blocks, layout
 from ...core.compiling.needs import Need
 from ...model.algorithm import Drawn as Columns
+from ...model.base.batch_passes import scores_by
 from ...model.base.one_by_one import OneByOne
-from ...model.calls.calls import Block, Call, Rows
+from ...model.calls.calls import Block, Rows
 from ...model.estimators.estimators import Transformer
 from ...model.inputs.batches import Batch
-from ...model.inputs.features import in_order
-from ...model.inputs.lists import Lists
+from ...model.inputs.features import FeatureIndex, in_order
 from ...model.inputs.targets import plain
 from ...model.lock import looks_at_the_model, marked
 from ...parameters import as_float
@@ -155,42 +155,22 @@ class Drawn(OneByOne):
         return block
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
-        return self.scores_of(self.scoring_pass, self.features.taken(x))
+        return self._score_batch(Batch.of_one(self.features.taken(x)))[0].tolist()
 
-    def scores_of(self, scoring_pass: Any, x: dict[Any, Any]) -> Any:
-        """The scores of an example by a pass, also by features that have not been learned."""
-        names = in_order(x)
-        rows = np.array([[float(x[name]) for name in names]])
-        return self._scores_by_pass(scoring_pass, names, rows)[0].tolist()
-
-    def _scores_by_pass(self, scoring_pass: Any, names: list[Any], rows: Any) -> Rows:
-        scores: Rows = np.zeros((len(rows), self.n_outputs))
-        Call(self._block_for(names), rows, scores=scores).run(scoring_pass)
-        return scores
-
-    def _score_batch(self, batch: Batch) -> Rows:
-        if batch.lists is not None:
+    def _score_batch(self, batch: Batch, score: Any = None, n_scores: int | None = None) -> Rows:
+        if self.block is not None and not self.features.unknown(batch.names_in_use()):
+            return super()._score_batch(batch, score, n_scores)
+        parts = [batch]
+        if batch.lists is not None:  # which may have very many names
             parts = [batch.part(*ends) for ends in batch.parts(self.most_entries)]
-            return np.vstack([np.zeros((0, self.n_outputs)), *map(self._score_lists, parts)])
-        unknown = set(batch.names).difference(self.features)
-        if self.block is not None and not unknown:
-            return super()._score_batch(batch)
-        places = {name: place for place, name in enumerate(batch.names)}
-        names = in_order(places)
-        rows = np.ascontiguousarray(batch.values[:, [places[name] for name in names]])
-        return self._scores_by_pass(self.scoring_pass, names, rows)
+        found = [self._score_by_names(score or self.scoring_pass, part) for part in parts]
+        return np.vstack([np.zeros((0, self.n_outputs)), *found])
 
-    def _score_lists(self, batch: Batch) -> Rows:
-        """The scores of a few examples, by a block with only the features that occur in them."""
-        names, lists = batch.names_in_use(), batch.lists
-        places = {name: place for place, name in enumerate(in_order(names))}
-        found = np.zeros(len(batch.names), np.int64)
-        columns = {name: column for column, name in enumerate(batch.names)}
-        for name in names:
-            found[columns[name]] = places[name]
-        assert lists is not None
-        rows = Lists(lists.starts, found[lists.places], lists.values)
-        return self._scores_by_pass(self.scoring_pass, list(places), rows)
+    def _score_by_names(self, score: Any, batch: Batch) -> Rows:
+        """The scores of examples, by a block with exactly the features that occur in them."""
+        names = in_order(batch.names_in_use())
+        rows = batch.examples(FeatureIndex(names))
+        return scores_by(score, self._block_for(names), rows, self.n_outputs)
 
 
 class DrawnMap(Drawn, Transformer):

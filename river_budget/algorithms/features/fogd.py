@@ -11,7 +11,7 @@ from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.expansions.expansion import Averaging, split
-from ...parameters import FINITE, Fixed, Mutable, not_negative, optional, positive, whole
+from ...parameters import FINITE
 from .drawn import Drawn
 from .fourier import WAVES, check_waves
 
@@ -99,9 +99,6 @@ class FOGDClassifier(Averaging, Drawn, Classifier):
 
     algorithm = FOGD
 
-    n_components = Fixed(whole(1))
-    learning_rate = Mutable(positive)
-
     def __init__(
         self,
         n_components: int = 400,
@@ -173,11 +170,6 @@ class FOGDRegressor(Averaging, Drawn, Regressor):
     """
 
     algorithm = dataclasses.replace(FOGD, kernel=RBF("0.55/d"))
-
-    n_components = Fixed(whole(1))
-    learning_rate = Mutable(positive)
-    epsilon = Mutable(not_negative)
-    max_error = Mutable(optional(positive))
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from ...core.passes.features import fourier as core
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...model.algorithm import Drawn as Columns
-from ...parameters import Fixed, Mutable, positive, whole
+from ...parameters import Mutable
 from .drawn import DrawnMap, keys_of
 
 __all__ = ["RBFSampler", "RandomFourier"]
@@ -138,9 +138,6 @@ class RandomFourier(DrawnMap):
         together=check_waves,
         files=Files(scored_rows=True),
     )
-
-    n_components = Fixed(whole(1))
-    scale = Fixed(positive)
 
     def __init__(
         self,

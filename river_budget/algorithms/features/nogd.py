@@ -12,7 +12,7 @@ from ...kernels import RBF, Kernel
 from ...model.algorithm import After
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
 from ...model.expansions.expansion import Averaging
-from ...parameters import Fixed, Mutable, not_negative, optional, positive, whole
+from ...parameters import Fixed, Mutable, optional, positive, whole
 from .nystroem import BASIS, check_basis, keep_budget, learn_basis, resize_basis
 
 __all__ = ["NOGDClassifier", "NOGDRegressor"]
@@ -106,9 +106,7 @@ class NOGDClassifier(Averaging, BudgetClassifier):
 
     algorithm = NOGD
 
-    budget = Mutable(whole(1))
     rank = Fixed(optional(whole(1)))
-    learning_rate = Mutable(positive)
     eta_linear = Mutable(optional(positive))
 
     def __init__(
@@ -189,12 +187,8 @@ class NOGDRegressor(Averaging, BudgetRegressor):
 
     algorithm = dataclasses.replace(NOGD, kernel=RBF("0.4/d"))
 
-    budget = Mutable(whole(1))
     rank = Fixed(optional(whole(1)))
-    learning_rate = Mutable(positive)
     eta_linear = Mutable(optional(positive))
-    epsilon = Mutable(not_negative)
-    max_error = Mutable(optional(positive))
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from ...model.expansions.expansion import BudgetModel
 from ...model.inputs.batches import Batch
 from ...model.inputs.lists import set_vectors, vectors_of
 from ...model.lock import marked
-from ...parameters import COUNT, FINITE, Fixed, Mutable, optional, positive, whole
+from ...parameters import COUNT, FINITE, Fixed, optional, whole
 
 __all__ = ["Nystroem"]
 
@@ -208,9 +208,7 @@ class Nystroem(BudgetModel, Transformer):
 
     algorithm = BASIS
 
-    budget = Mutable(whole(1))
     rank = Fixed(optional(whole(1)))
-    scale = Fixed(positive)
 
     def __init__(
         self,

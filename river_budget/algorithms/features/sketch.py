@@ -14,7 +14,6 @@ from ...core.passes.features import sketch as core
 from ...kernels import Kernel, Polynomial
 from ...model.algorithm import Algorithm, Drawn, Files
 from ...model.estimators.estimators import numbered
-from ...parameters import Fixed, positive, whole
 from .drawn import DrawnMap, keys_of
 
 __all__ = ["PolynomialCountSketch"]
@@ -115,9 +114,6 @@ class PolynomialCountSketch(DrawnMap):
         together=_check_kernel,
         files=Files(check=_check_numbers, scored_rows=True),
     )
-
-    n_components = Fixed(whole(1))
-    scale = Fixed(positive)
 
     def __init__(
         self,

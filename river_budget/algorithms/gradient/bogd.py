@@ -10,7 +10,7 @@ from ...core.passes.gradient import bogd as core
 from ...kernels import Kernel
 from ...model.algorithm import Algorithm
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...parameters import Fixed, Mutable, not_negative, one_of, optional, positive, whole
+from ...parameters import Fixed, Mutable, one_of, optional, positive
 from .norma import check_decay
 
 __all__ = ["BOGDClassifier", "BOGDRegressor"]
@@ -110,9 +110,6 @@ class BOGDClassifier(BudgetClassifier):
 
     algorithm = BOGD
 
-    budget = Mutable(whole(1))
-    learning_rate = Mutable(positive)
-    l2 = Mutable(not_negative)
     removal = Fixed(optional(one_of("random", "oldest", "auto")))
     sampling = Fixed(one_of("uniform", "nonuniform"))
     max_coefficient = Mutable(optional(positive))
@@ -196,13 +193,9 @@ class BOGDRegressor(BudgetRegressor):
 
     algorithm = BOGD
 
-    budget = Mutable(whole(1))
-    learning_rate = Mutable(positive)
-    l2 = Mutable(not_negative)
     removal = Fixed(optional(one_of("random", "oldest", "auto")))
     sampling = Fixed(one_of("uniform", "nonuniform"))
     max_coefficient = Mutable(optional(positive))
-    epsilon = Mutable(not_negative)
 
     def __init__(
         self,

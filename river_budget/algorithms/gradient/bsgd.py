@@ -19,7 +19,6 @@ from ...parameters import (
     Fixed,
     Mutable,
     boolean,
-    not_negative,
     optional,
     positive,
     whole,
@@ -84,7 +83,6 @@ class _BSGD(Averaging, BudgetModel):
     )
 
     budget = Mutable(optional(whole(1)))
-    l2 = Mutable(not_negative)
     project_to_ball = Fixed(boolean)
     learning_rate = Mutable(optional(positive))
 
@@ -261,8 +259,6 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
     [^2]: The guide, [regression](guide/regression.md).
 
     """
-
-    epsilon = Mutable(not_negative)
 
     def __init__(
         self,

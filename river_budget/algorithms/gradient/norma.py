@@ -11,7 +11,7 @@ from ...core.passes.gradient import norma as core
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...parameters import Fixed, Mutable, not_negative, optional, positive, share, whole
+from ...parameters import Fixed, Mutable, not_negative, optional, share, whole
 
 __all__ = ["NORMAClassifier", "NORMARegressor"]
 
@@ -99,8 +99,6 @@ class NORMAClassifier(BudgetClassifier):
     algorithm = NORMA
 
     budget = Mutable(optional(whole(1)))
-    learning_rate = Mutable(positive)
-    l2 = Mutable(not_negative)
     nu = Mutable(share)
 
     def __init__(
@@ -171,8 +169,6 @@ class NORMARegressor(BudgetRegressor):
     algorithm = NORMA
 
     budget = Mutable(optional(whole(1)))
-    learning_rate = Mutable(positive)
-    l2 = Mutable(not_negative)
     nu = Mutable(share)
     epsilon = Fixed(not_negative)
 

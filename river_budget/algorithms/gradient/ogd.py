@@ -10,7 +10,7 @@ from ...kernels import Kernel
 from ...model.algorithm import Algorithm, Files
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
 from ...model.expansions.expansion import Averaging
-from ...parameters import FINITE, Mutable, not_negative, positive
+from ...parameters import FINITE
 
 __all__ = ["KernelOGDClassifier", "KernelOGDRegressor"]
 
@@ -72,8 +72,6 @@ class KernelOGDClassifier(Averaging, BudgetClassifier):
 
     algorithm = OGD
 
-    learning_rate = Mutable(positive)
-
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -133,9 +131,6 @@ class KernelOGDRegressor(Averaging, BudgetRegressor):
     """
 
     algorithm = OGD
-
-    learning_rate = Mutable(positive)
-    epsilon = Mutable(not_negative)
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from ...model.algorithm import After, Algorithm
 from ...model.expansions.expansion import BudgetModel
 from ...model.inputs.batches import Batch
 from ...model.lock import marked
-from ...parameters import Mutable, not_negative, optional, positive, share, whole
+from ...parameters import Mutable, optional, share, whole
 from .norma import check_decay, sum_levels
 
 __all__ = ["KernelOneClassSVM"]
@@ -103,8 +103,6 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
 
     nu = Mutable(share)
     budget = Mutable(optional(whole(1)))
-    learning_rate = Mutable(positive)
-    l2 = Mutable(not_negative)
 
     def __init__(
         self,

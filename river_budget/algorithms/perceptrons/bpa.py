@@ -11,7 +11,7 @@ from ...core.passes.perceptrons import bpa as core
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files, by_pass
 from ...model.estimators.estimators import BudgetClassifier
-from ...parameters import FINITE, Fixed, Mutable, one_of, positive, whole
+from ...parameters import FINITE, Fixed, Mutable, one_of, positive
 
 __all__ = ["BPAClassifier"]
 
@@ -106,7 +106,6 @@ class BPAClassifier(BudgetClassifier):
         files=Files(ranges={"per_vector": FINITE}, check=_check_neighbours),
     )
 
-    budget = Mutable(whole(1))
     C = Mutable(positive)
     update = Fixed(one_of(*_CODES))
 

@@ -9,7 +9,7 @@ from ...core.passes.perceptrons import budget_perceptron as core
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...model.estimators.estimators import BudgetClassifier
-from ...parameters import FINITE, Mutable, finite, whole
+from ...parameters import FINITE, Mutable, finite
 
 __all__ = ["BudgetPerceptronClassifier"]
 
@@ -80,7 +80,6 @@ class BudgetPerceptronClassifier(BudgetClassifier):
         files=Files(ranges={"per_vector": FINITE}),
     )
 
-    budget = Mutable(whole(1))
     margin = Mutable(finite)
 
     def __init__(

@@ -8,7 +8,6 @@ from ...core.passes.perceptrons import forgetron as core
 from ...kernels import Kernel
 from ...model.algorithm import Algorithm
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...parameters import Mutable, not_negative, positive, whole
 
 __all__ = ["ForgetronClassifier", "ForgetronRegressor"]
 
@@ -79,8 +78,6 @@ class ForgetronClassifier(BudgetClassifier):
 
     algorithm = FORGETRON
 
-    budget = Mutable(whole(1))
-
     def __init__(
         self,
         budget: int = 100,
@@ -138,10 +135,6 @@ class ForgetronRegressor(BudgetRegressor):
     """
 
     algorithm = FORGETRON
-
-    budget = Mutable(whole(1))
-    learning_rate = Mutable(positive)
-    epsilon = Mutable(not_negative)
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from ...maintenance import Maintenance, RemoveOldest
 from ...model.algorithm import Algorithm, Files, Vectors
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
 from ...model.expansions.expansion import Averaging
-from ...parameters import FINITE, Mutable, not_negative, optional, positive, whole
+from ...parameters import FINITE, Mutable, optional, whole
 
 __all__ = ["KernelPerceptronClassifier", "KernelPerceptronRegressor"]
 
@@ -156,9 +156,6 @@ class KernelPerceptronRegressor(Averaging, BudgetRegressor):
     """
 
     algorithm = PERCEPTRON
-
-    learning_rate = Mutable(positive)
-    epsilon = Mutable(not_negative)
 
     def __init__(
         self,

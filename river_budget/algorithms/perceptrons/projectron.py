@@ -14,7 +14,7 @@ from ...core.passes.perceptrons import projectron as core
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...parameters import FINITE, Fixed, Mutable, not_negative, one_of, optional, positive, whole
+from ...parameters import FINITE, Fixed, Mutable, not_negative, one_of, optional, whole
 
 __all__ = ["ProjectronClassifier", "ProjectronPPClassifier", "ProjectronRegressor"]
 
@@ -200,8 +200,6 @@ class ProjectronRegressor(BudgetRegressor):
 
     budget = Mutable(optional(whole(1)))
     threshold = Mutable(not_negative)
-    learning_rate = Mutable(positive)
-    epsilon = Mutable(not_negative)
 
     def __init__(
         self,

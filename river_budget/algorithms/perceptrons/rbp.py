@@ -10,7 +10,6 @@ from ...core.passes.perceptrons import perceptron as core
 from ...kernels import Kernel
 from ...model.algorithm import Algorithm
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...parameters import Mutable, not_negative, positive, whole
 
 __all__ = ["RBPClassifier", "RBPRegressor"]
 
@@ -73,8 +72,6 @@ class RBPClassifier(BudgetClassifier):
 
     algorithm = RBP
 
-    budget = Mutable(whole(1))
-
     def __init__(
         self,
         budget: int = 100,
@@ -134,10 +131,6 @@ class RBPRegressor(BudgetRegressor):
     """
 
     algorithm = RBP
-
-    budget = Mutable(whole(1))
-    learning_rate = Mutable(positive)
-    epsilon = Mutable(not_negative)
 
     def __init__(
         self,

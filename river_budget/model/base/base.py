@@ -19,7 +19,16 @@ from ...core.block import blocks
 from ...core.block.limits import KERNELS
 from ...core.compiling.needs import Need
 from ...kernels import RBF, Custom, Kernel
-from ...parameters import Fixed, Mutable, check_names, instance_of, optional, whole
+from ...parameters import (
+    Fixed,
+    Mutable,
+    check_names,
+    instance_of,
+    not_negative,
+    optional,
+    positive,
+    whole,
+)
 from ..algorithm import Drawn, values_of
 from ..calls.calls import PreparedList, PreparedRow, Rows, class_of_passes
 from ..inputs.features import FeatureIndex, in_order
@@ -38,6 +47,22 @@ def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
         raise NotImplementedError(f"{name} {value!r} has no branch in the compiled core")
 
 
+# The usual parameters. Where one has another range, or may be None, a class says so
+USUAL = {
+    "budget": Mutable(whole(1)),
+    "epsilon": Mutable(not_negative),
+    "kernel": Fixed(optional(instance_of(Kernel))),
+    "l2": Mutable(not_negative),
+    "learning_rate": Mutable(positive),
+    "max_error": Mutable(optional(positive)),
+    "n_components": Fixed(whole(1)),
+    "scale": Fixed(positive),
+    "seed": Fixed(optional(whole(0, math.inf))),
+}
+for _name, _parameter in USUAL.items():
+    _parameter.name = _name
+
+
 class StreamModel(Memory):
     """A model, kept in one block: its parameters, its names, its memory and its lock.
 
@@ -52,12 +77,18 @@ class StreamModel(Memory):
     no_sum: ClassVar[str] = ""  # why models of this class cannot be united, if so
     shows_kernel: ClassVar[bool] = True  # whether the kernel is a choice of the user
     strategy: Any  # the maintenance in use, where there is one
+    kernel: Kernel | None
+    budget: Any
+    n_components: Any
     first_columns = (
         0  # columns of the batch with which a model begins: d of "c/d" counts empty ones, too
     )
 
-    kernel = Fixed(optional(instance_of(Kernel)))
-    seed = Fixed(optional(whole(0, math.inf)))
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        for name in USUAL.keys() & set(cls.parameters()):
+            if not hasattr(cls, name):
+                setattr(cls, name, USUAL[name])
 
     def __new__(cls, *args: Any, **named: Any) -> Self:
         check_names(cls, named, cls.parameters())

@@ -36,24 +36,21 @@ class ManyAtOnce(StreamModel):
                 self.prepare()
         workspace.give_back()
 
-    def _score_batch(self, batch: Batch) -> Rows:
-        """The scores of a batch, with one state of the model."""
-        return self._score_columns(batch, None)
+    def _score_batch(self, batch: Batch, score: Any = None, n_scores: int | None = None) -> Rows:
+        """The scores of a batch, with one state of the model.
 
-    def _score_columns(self, batch: Batch, n_scores: int | None) -> Rows:
-        """The same with so many scores of an example; None: one for each output.
-
+        score, n_scores: another pass than that of predictions, another number of scores than one for each output.
         Many examples are scored by a copy of the block, so that threads that predict do not wait for each other.
         """
         with self.lock.queue():
             self.lock.enter()
-            features, block, score = self.features, self.block, self.scoring_pass
+            features, block, score = self.features, self.block, score or self.scoring_pass
             n_outputs = self.n_outputs if n_scores is None else n_scores
             rows = self._known_rows(batch, features)
             if len(batch) <= FEW_SCORED or block is None:
-                return _scores_by(score, block, rows, n_outputs)
+                return scores_by(score, block, rows, n_outputs)
             block = block.copy()
-        return _scores_by(score, block, rows, n_outputs)
+        return scores_by(score, block, rows, n_outputs)
 
     def _known_rows(self, batch: Batch, features: FeatureIndex) -> Any:
         """The batch as rows, or lists, of known features."""
@@ -65,7 +62,7 @@ class ManyAtOnce(StreamModel):
 
     def _score_rows(self, rows: Any) -> Rows:
         """The scores of rows that were made for the present state of the model."""
-        return _scores_by(self.scoring_pass, self.block, rows, self.n_outputs)
+        return scores_by(self.scoring_pass, self.block, rows, self.n_outputs)
 
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
         """(first, last, rows) of the parts of a batch to be learned. Adds their features to the known ones."""
@@ -101,7 +98,7 @@ class ManyAtOnce(StreamModel):
         return self._known_rows(batch, self.features)
 
 
-def _scores_by(score: Any, block: Any, rows: Any, n_outputs: int) -> Rows:
+def scores_by(score: Any, block: Any, rows: Any, n_outputs: int) -> Rows:
     """The scores of rows by a compiled pass."""
     scores: Rows = np.zeros((len(rows), n_outputs))
     if block is not None:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ...core.block import blocks
-from ..calls.calls import Call
 
 SHOWN_ITEMS = 5  # a summary lists at most so many classes and features
 SCORED_ROWS = 5000  # rows scored to find the best features: a summary takes milliseconds
@@ -113,14 +112,9 @@ def _effects(model: Any) -> dict[Any, float]:
     kept = np.linspace(0, model.n_support_vectors - 1, n).astype(int)
     rows = np.ascontiguousarray(model.vector_rows()[kept])
 
-    def scores(points: Any) -> Any:
-        found = np.empty((len(points), model.n_outputs))
-        Call(model.block, np.ascontiguousarray(points), scores=found).run(model.scoring_pass)
-        return found
-
-    before, effects = scores(rows), {}
+    before, effects = model._score_rows(rows), {}
     for name, column in model.features.places.items():
         changed = rows.copy()
         changed[:, column] = rows[:, column].mean()
-        effects[name] = float(np.abs(scores(changed) - before).mean())
+        effects[name] = float(np.abs(model._score_rows(changed) - before).mean())
     return effects

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,10 @@ from ...maintenance import Maintenance as Strategy
 from ...maintenance import Merge, Project
 from ...parameters import Fixed, instance_of, optional, positive
 from ..algorithm import Vectors
-from ..base.base import StreamModel, check_compiled
-from ..calls.calls import Call, Rows
+from ..base.base import check_compiled
+from ..base.batch_passes import ManyAtOnce, scores_by
+from ..calls.calls import Rows
+from ..inputs.batches import Batch
 from ..inputs.lists import vectors_of
 from ..lock import looks_at_the_model
 from .stored import StoredVectors
@@ -153,14 +154,6 @@ class BudgetModel(StoredVectors):
         split(self.mean_rows())
         super().after_promotion()
 
-    def scores_of(self, scoring_pass: Any, x: dict[Any, Any]) -> Any:
-        """The scores of an example by another pass, with 0 for a model that has learned nothing."""
-        scores = np.zeros((1, self.n_outputs))
-        if self.block is not None:
-            rows = self.features.listed(x) if self.takes_lists else self.features.row(x)
-            Call(self.block, rows, scores=scores).run(scoring_pass)
-        return scores[0].tolist()
-
     # the expansion itself, without further terms such as a bias
 
     @looks_at_the_model
@@ -178,9 +171,7 @@ class BudgetModel(StoredVectors):
 
     def scores_at(self, rows: Any) -> Rows:
         """The values of the expansion at these rows."""
-        scores = np.empty((len(rows), blocks.views(self.block).head.outputs))
-        Call(self.block, rows, scores=scores).run(decide)
-        return scores
+        return scores_by(decide, self.block, rows, blocks.views(self.block).head.outputs)
 
     def scores_of_vectors(self) -> Rows:
         """The values of the expansion at its own support vectors, one row each."""
@@ -192,8 +183,7 @@ class BudgetModel(StoredVectors):
         """The Gram matrix: the kernel of every support vector with every other."""
         model = self.twin()  # so that no thread that learns waits for it
         rows = model.vector_rows()
-        values = np.empty((len(rows), len(rows)))
-        Call(model.block, rows, scores=values).run(kernel_rows)
+        values = scores_by(kernel_rows, model.block, rows, len(rows))
         return 0.5 * (values + values.T)
 
     def squared_length(self) -> float:
@@ -274,11 +264,10 @@ def horizon(name: str, value: Any) -> None:
         )
 
 
-class Averaging(StreamModel):
+class Averaging(ManyAtOnce):
     """A model with the parameter `average`."""
 
     average = Fixed(horizon)
-    scores_of: Callable[[Any, dict[Any, Any]], Any]
 
     @property
     def averaged(self) -> int:
@@ -287,4 +276,5 @@ class Averaging(StreamModel):
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
         """The score of the last iterate; `decision_function_one` has that of the mean."""
-        return self.named(self.scores_of(self.algorithm.score, self.features.present(x)))
+        batch = Batch.of_one(self.features.taken(self.features.present(x)))
+        return self.named(self._score_batch(batch, self.algorithm.score)[0])

@@ -41,6 +41,11 @@ class Batch(Cells):
         batch.bad = np.zeros(len(batch), bool)
         return batch
 
+    @classmethod
+    def of_one(cls, x: dict[Any, float]) -> Batch:
+        """A batch of one example, from `FeatureIndex.taken`."""
+        return cls.of(list(x), np.array([list(x.values())]))
+
     def part(self, start: int, stop: int) -> Batch:
         """The examples from start to stop, as a batch."""
         some = slice(start, stop)

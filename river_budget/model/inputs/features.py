@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from ...parameters import check_example, is_missing, number
-from .lists import Lists
 
 PLAIN_KINDS, FLOAT = frozenset({str, int}), frozenset({float})
 # kinds of values that are converted together; others one by one, as numpy's complex numbers would lose a part
@@ -272,19 +271,6 @@ class FeatureIndex:
     def unknown(self, x: Iterable[Any]) -> list[Any]:
         places = self.places
         return [name for name in x if name not in places]  # the known ones may be very many
-
-    def row(self, x: dict[Any, Any]) -> Any:
-        """Check an example and return it as a row of all known features, for models that take no lists."""
-        self.reject(x)
-        row = np.array([[float(x.get(name, 0.0)) for name in self.in_rows]])
-        return row if self._scales is None else row * self.factors(self.in_rows)
-
-    def listed(self, x: dict[Any, Any]) -> Lists:
-        """Check an example and return it as a sparse list."""
-        self.reject(x)
-        places, values, *_ = self.split(x)
-        starts = np.array([0, len(places)])
-        return Lists(starts, np.array(places, np.int64), np.array(list(values), float))
 
     def split(self, x: dict[Any, Any]) -> tuple[Any, ...]:
         """(places, -1 for an unknown name; values)"""
