@@ -8,8 +8,8 @@ import re
 
 ELSEWHERE = {  # pictures that a command or a program draws
     "auto.png": ("sh", "river-budget auto --plot auto.png"),
-    "moa_time.png": ("sh", "python examples/papers moa --plot moa.png"),
-    "moa_wins.png": ("sh", "python examples/papers moa --plot moa.png"),
+    "moa_time.png": ("sh", "python examples/papers moa --page examples/guide/against_the_best.md"),
+    "moa_wins.png": ("sh", "python examples/papers moa --page examples/guide/against_the_best.md"),
     "paper_curve.png": ("sh", "python examples/paper_curve.py"),
 }
 HEAD = """\

@@ -39,7 +39,7 @@ from . import moa_report as report
 from .moa import LEARNERS, Match, compare
 from .printed.all_records import all_records
 from .records.records import Record, rows
-from .records.reports import counts, remarks, summary, table, write
+from .records.reports import remarks, summary, table, write
 from .records.tasks import Store, measure, ready
 
 RESULTS = "river-budget-results"  # the folder of stored measurements
@@ -55,18 +55,12 @@ def parser() -> argparse.ArgumentParser:
     """The parser of all verbs, in the order in which `--help` lists them."""
     top = Parser("papers", description="Tables and figures of papers, measured again.")
     verbs = top.add_subparsers(dest="command", required=True)
-    add_list(verbs)
+    add_verb(verbs, "list", run_list, "the tables and figures, and the datasets at hand")
     for kind in ("table", "figure"):
         add_record(verbs, kind)
     for add in (add_reproduce, add_defaults, add_moa):
         add(verbs)
     return top
-
-
-def add_list(verbs: Any) -> None:
-    """Options of `list`."""
-    text = "the tables and figures, and the datasets at hand"
-    add_formats(add_verb(verbs, "list", run_list, text))
 
 
 def add_record(verbs: Any, kind: str) -> None:
@@ -90,7 +84,6 @@ def add_reproduce(verbs: Any) -> None:
     verb = add_verb(verbs, "reproduce", run_reproduce, "everything that the data at hand allows")
     option(verb, "--output", "the folder for the document and plots", default="reproduced")
     many(verb, "--only", "only these tables and figures (default: all)")
-    add_formats(verb)
     add_jobs(verb)
     add_results(verb)
 
@@ -98,19 +91,8 @@ def add_reproduce(verbs: Any) -> None:
 def run_list(options: argparse.Namespace) -> int:
     """Print the names of tables, figures and datasets."""
     here = [name for name in datasets.names() if at_hand(name)]
-    records = all_records()
-    missing = {r.name: [name for name in r.datasets() if not at_hand(name)] for r in records}
-    if options.format != "text":
-        lines = [
-            [r.kind, r.name, r.title, "no" if missing[r.name] else "yes", " ".join(missing[r.name])]
-            for r in records
-        ]
-        for name in datasets.names():
-            lines.append(["dataset", name, "", "yes" if name in here else "no", ""])
-        print_tables(options, ((["kind", "name", "title", "at hand", "missing"], lines), ""))
-        return GOOD
-    for record in records:
-        absent = ", ".join(missing[record.name])
+    for record in all_records():
+        absent = ", ".join(name for name in record.datasets() if not at_hand(name))
         text = f"  (not at hand: {absent})" if absent else ""
         print(f"{record.name:15}  {record.title}{text}")
     print(f"\ndatasets at hand: {', '.join(here)}")
@@ -169,11 +151,7 @@ def run_reproduce(options: argparse.Namespace) -> int:
             # after every record, so that the document shows what is finished
             write(options.output, parts, store, [part])
     found = [row for part in parts for row in rows(part, store)]
-    if options.format == "text":
-        print(f"{summary(found)}; see {pathlib.Path(options.output) / 'README.md'}")
-    else:
-        words = counts(found)
-        print_tables(options, ((list(words), [[*map(str, words.values())]]), ""))
+    print(f"{summary(found)}; see {pathlib.Path(options.output) / 'README.md'}")
     return SHORT if any(row.short for row in found) else GOOD
 
 
@@ -223,7 +201,6 @@ def add_moa(verbs: Any) -> None:
     text = "the length of generated streams, which also sets the places of their drifts"
     option(verb, "--rows", text, whole, 10_000)
     add_seed(verb)
-    option(verb, "--plot", "draw two pictures into one (default: no picture)", metavar="PNG")
     text = "processor seconds for each learner of MOA and stream; a stopped run is compared on the rows that it saw"
     option(verb, "--limit", text, seconds, 60.0)
     add_results(verb)
@@ -235,7 +212,7 @@ def add_moa(verbs: Any) -> None:
 def run_moa(options: argparse.Namespace) -> int:
     """Measure AutoKernel, and MOA's learners where no run is stored."""
     check_names(options.models or (), list(LEARNERS), "model")
-    check_drawing(options.plot or options.page)
+    check_drawing(options.page)
     data = chosen_streams(options.data, list(STREAMS))
     how = {"examples": options.examples, "rows": options.rows, "seed": options.seed}
     path = pathlib.Path(options.results) / MOA_RECORD
@@ -246,14 +223,11 @@ def run_moa(options: argparse.Namespace) -> int:
     tables = [(report.rows(found, one), f"{report.CAPTION[one]}\n") for one in (False, True)]
     tables.append((report.summary(found), ""))
     print_tables(options, *(table for table in tables if table[0][1]))
-    times, wins = report.time_panels(found), report.wins_panels(found)
-    if options.plot:
-        draw(options.plot, [*times, *wins], report.TITLE)
     if options.page:
         folder = pathlib.Path(options.page).parent
         report.fill(options.page, report.measured(found, match.on(found)))
-        draw(folder / report.TIME_PICTURE, times, report.TITLE)
-        draw(folder / report.WINS_PICTURE, wins, report.TITLE)
+        draw(folder / report.TIME_PICTURE, report.time_panels(found), report.TITLE)
+        draw(folder / report.WINS_PICTURE, report.wins_panels(found), report.TITLE)
     return GOOD
 
 

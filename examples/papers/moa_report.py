@@ -56,8 +56,7 @@ def rows(comparisons: Sequence[Comparison], regression: bool) -> Table:
 def summary(comparisons: Sequence[Comparison]) -> Table:
     """(header, lines), a line for every learner of MOA, over all streams."""
     lines = []
-    for rival in dict.fromkeys(one.rival for one in comparisons):
-        own = [one for one in comparisons if one.rival == rival]
+    for rival, own in by_learner(comparisons).items():
         ahead = sum(one.ours < one.theirs for one in own)
         multiple, microseconds = overall(own)
         seen = sum(one.rows for one in own) / sum(one.of for one in own)
@@ -112,21 +111,26 @@ def _line(one: Comparison) -> str:
     return f"- {one.data}: {one.rival} {theirs}, {OURS} {ours} {kind}, after {one.rows:,} rows"
 
 
+def by_learner(comparisons: Sequence[Comparison]) -> dict[str, list[Comparison]]:
+    """The comparisons with each learner of MOA."""
+    found: dict[str, list[Comparison]] = {}
+    for one in comparisons:
+        found.setdefault(one.rival, []).append(one)
+    return found
+
+
 def time_panels(comparisons: Sequence[Comparison]) -> list[Panel]:
     """Plot the error, divided by ours on the same rows, against time: a point for every learner."""
     found = []
     for regression, kind in KINDS.items():
-        chosen = of_kind(comparisons, regression)
-        if not chosen:
-            continue
-        ours = float(np.median([one.our_microseconds for one in chosen]))
-        costs, errors = {OURS: [ours]}, {OURS: [1.0]}
-        for rival in dict.fromkeys(one.rival for one in chosen):
-            multiple, microseconds = overall([one for one in chosen if one.rival == rival])
-            costs[rival], errors[rival] = [microseconds], [multiple]
-        title = f"mean over {len({one.data for one in chosen})} streams, predict + learn"
-        label = f"{kind}, multiple of {OURS}'s"
-        found.append(cost_panel(title, TIME, costs, label, errors, percent=False))
+        if chosen := of_kind(comparisons, regression):
+            ours = float(np.median([one.our_microseconds for one in chosen]))
+            points = {rival: overall(own) for rival, own in by_learner(chosen).items()}
+            costs = {OURS: [ours]} | {rival: [spent] for rival, (_, spent) in points.items()}
+            errors = {OURS: [1.0]} | {rival: [error] for rival, (error, _) in points.items()}
+            title = f"mean over {len({one.data for one in chosen})} streams, predict + learn"
+            label = f"{kind}, multiple of {OURS}'s"
+            found.append(cost_panel(title, TIME, costs, label, errors, percent=False))
     return found
 
 
@@ -134,18 +138,18 @@ def wins_panels(comparisons: Sequence[Comparison]) -> list[Panel]:
     """Plot MOA's error against ours on the same rows: a point for every stream and learner."""
     found = []
     for regression, kind in KINDS.items():
-        chosen = of_kind(comparisons, regression)
-        if not chosen:
-            continue
-        pairs = {one: (100 * min(one.ours, 1.0), 100 * min(one.theirs, 1.0)) for one in chosen}
-        ends = [min(map(min, pairs.values())), max(map(max, pairs.values()))]
-        lines = [Line(OURS, ends, ends)]
-        for rival in dict.fromkeys(one.rival for one in chosen):
-            x, y = zip(*(pair for one, pair in pairs.items() if one.rival == rival), strict=True)
-            lines.append(Line(rival, x, y, shape="points"))
-        title = f"{len({one.data for one in chosen})} streams: above the line {OURS} is ahead"
-        labels = f"{OURS}, {kind}, %", f"MOA, {kind}, %"
-        found.append(Panel(title, *labels, lines, log_x=True, log_y=True))
+        if chosen := of_kind(comparisons, regression):
+            errors = [100 * min(error, 1.0) for one in chosen for error in (one.ours, one.theirs)]
+            ends = [min(errors), max(errors)]
+            lines = [Line(OURS, ends, ends)]
+            for rival, own in by_learner(chosen).items():
+                x, y = (
+                    [100 * min(getattr(one, who), 1.0) for one in own] for who in ("ours", "theirs")
+                )
+                lines.append(Line(rival, x, y, shape="points"))
+            title = f"{len({one.data for one in chosen})} streams: above the line {OURS} is ahead"
+            labels = f"{OURS}, {kind}, %", f"MOA, {kind}, %"
+            found.append(Panel(title, *labels, lines, log_x=True, log_y=True))
     return found
 
 

@@ -515,17 +515,15 @@ def run(capsys, *arguments):
     return code, captured.out, captured.err
 
 
-@needs_data
-def test_a_table_has_the_digits_of_the_paper(capsys, tmp_path, monkeypatch):
+def test_a_table_is_for_programs_too(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "all_records", lambda: [small()])
     monkeypatch.chdir(tmp_path)
-    code, out, _ = run(capsys, "table", "2016-table-9", "--data", "housing", "--json")
+    code, out, _ = run(capsys, "table", "2010-table-0", "--json")
     assert code == console.GOOD
-    found = {line["algorithm"]: line for line in json.loads(out)}
-    exact = {name for name, line in found.items() if line["verdict"] == "EXACT"}
-    assert exact == {"OGD", "Perceptron", "NORMA", "Forgetron", "Projectron", "BOGD", "NOGD"}
-    forgetron = found["Forgetron"]
-    assert (forgetron["ours"], forgetron["ours deviation"]) == (0.05848, 0.00216)
-    again = run(capsys, "table", "2016-table-9", "--data", "housing", "--csv", "--jobs", "1")[1]
+    board, waves = json.loads(out)
+    assert (board["data"], board["paper"], board["paper deviation"]) == ("checkerboard", 85, 20)
+    assert (waves["verdict"], waves["runs"]) == (None, 2)
+    again = run(capsys, "table", "2010-table-0", "--csv", "--jobs", "1")[1]
     columns = "data,algorithm,paper,paper deviation,ours,ours deviation,runs,verdict,settings"
     assert again.splitlines()[0].startswith(columns)
     assert (tmp_path / command.RESULTS / "outcomes.jsonl").is_file()
@@ -595,20 +593,8 @@ def test_wrong_names_and_missing_data_have_exit_codes_of_their_own(capsys, tmp_p
     assert error.value.code == 2
 
 
-def test_the_list_names_records_and_datasets(capsys):
-    code, out, _ = run(capsys, "list")
-    assert code == console.GOOD
-    assert all(name in out for name in RECORDS)
-    assert "datasets at hand:" in out
-
-
-def test_the_list_is_a_table_for_programs(capsys):
-    rows = json.loads(run(capsys, "list", "--json")[1])
-    assert {row["kind"] for row in rows} == {"table", "figure", "dataset"}
-    assert run(capsys, "list", "--csv")[1].startswith("kind,name,title,at hand,missing\n")
-
-
 def test_the_folder_runs_as_a_program(tmp_path):
-    program = [sys.executable, str(ROOT / "examples" / "papers"), "list", "--csv"]
+    program = [sys.executable, str(ROOT / "examples" / "papers"), "list"]
     done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert all(f",{name}," in done.stdout for name in RECORDS)
+    assert "datasets at hand:" in done.stdout
+    assert all(name in done.stdout for name in RECORDS)
