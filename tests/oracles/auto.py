@@ -83,12 +83,12 @@ class Auto:
     def __init__(self, seed, budget=1000):
         self.W2 = budget // 2
         self.W1 = budget - self.W2
-        self.archive = Archive(budget, self.W1)
+        self.archive = Archive(budget)
         self.seed, self.names, self.t = seed, [], 0
         self.mean = self.var = self.sign = np.zeros(0)
         self.a, self.u = np.zeros(0), np.zeros(0)
         self.binning = Binning(seed)
-        self.recent, self.hard, self.pos, self.pos2 = [], [], 0, 0
+        self.recent, self.hard, self.moved = [], [], 0
         self.second = None
 
     # features
@@ -141,21 +141,24 @@ class Auto:
         return self.recent + self.hard
 
     def remember(self, row, far):
-        row["arrival"] = self.t
+        """The row comes in for the oldest recent one, which if it is hard comes in for the oldest hard one."""
+        goes = self.enter(self.recent, self.W1, self.t, row)
+        if goes and goes["hard"] and self.W2:
+            goes = self.enter(self.hard, self.W2, self.moved, goes)
+            self.moved += 1
+        if goes:
+            self.archive.held.remove(goes["entry"].number)
         row["weight"] = max(row["weight"], 1e-9)
         row["entry"] = self.archive.add(row["x"], row["y"], row["weight"], far)
-        if len(self.recent) < self.W1:
-            self.recent.append(row)
-        else:
-            old = self.recent[self.pos]
-            if old["hard"] and self.W2:
-                if len(self.hard) < self.W2:
-                    self.hard.append(old)
-                else:
-                    self.hard[self.pos2] = old
-                self.pos2 = (self.pos2 + 1) % self.W2
-            self.recent[self.pos] = row
-        self.pos = (self.pos + 1) % self.W1
+
+    @staticmethod
+    def enter(ring, size, number, row):
+        """The row that a ring of this size loses for its next row."""
+        if len(ring) < size:
+            ring.append(row)
+            return None
+        goes, ring[number % size] = ring[number % size], row
+        return goes
 
     def distances(self, z):
         return np.array([np.sum(self.a * (z - row["x"]) ** 2) for row in self.memory])

@@ -1,11 +1,11 @@
 """The archive of the automatic kernel learners, plainly: entries are objects, and a search sorts what it has found.
 
-It holds the latest 12 budgets of rows as they came, in float32, numbered in a ring. An entry has 16 links, at first to
-itself: 8 to the nearest entries when it came, and one of 8 others, by the number of the row, to each row that came
-later and linked to it. A search begins with the 20 nearest of the memory. A
-step follows the links of the 4 nearest entries that have not been followed yet, leaves out what was seen, and what is as
-recent as the recent half of the memory, and keeps the 20 nearest of all. There are 2 steps in
-regression, 1 in classification, and 6 with 8 classes or more.
+It holds the latest 12 budgets of rows as they came, in float32, numbered in a ring, in which those that the memory holds
+are passed over. An entry has 16 links, at first to itself: 8 to the nearest entries when it came, and one of 8 others,
+by the number of the row, to each row that came later and linked to it. A search begins with the 20 nearest of the
+memory. A step follows the links of the 4 nearest entries that have not been followed yet, leaves out what was seen or is
+in the memory, and keeps the 20 nearest of all. There are 2 steps in regression, 1 in classification, and 6 with 8
+classes or more.
 """
 
 from __future__ import annotations
@@ -22,37 +22,35 @@ class Entry:
 
 
 class Archive:
-    def __init__(self, budget, recent):
-        self.size, self.recent = TIMES * budget, recent
-        self.entries, self.count = {}, 0
-
-    def holds(self, entry):
-        return self.entries.get(entry.number) is entry
+    def __init__(self, budget):
+        self.size = TIMES * budget
+        self.entries, self.held, self.count = {}, set(), 0
 
     def search(self, near, distance, steps):
-        """[distance, entry, whether it is here], the nearest first, from such entries of the memory."""
-        pool = [[D, entry, self.holds(entry), False] for D, entry in near]
-        seen = {entry.number for _, entry, here, _ in pool if here}
+        """[distance, entry, whether it was followed], the nearest first, from such entries of the memory."""
+        pool = [[D, entry, False] for D, entry in near]
+        seen = set(self.held)
         for _ in range(steps):
             found = []
-            for item in [item for item in pool if item[2] and not item[3]][:FOLLOWED]:
-                item[3] = True
+            for item in [item for item in pool if not item[2]][:FOLLOWED]:
+                item[2] = True
                 for number in item[1].links:
-                    age = (self.count - number - 1) % self.size + 1
-                    if number not in seen and age > self.recent:
+                    if number not in seen:
                         entry = self.entries[number]
-                        found.append([distance(entry.x), entry, True, False])
+                        found.append([distance(entry.x), entry, False])
                     seen.add(number)
             pool = sorted(pool + found, key=lambda item: item[0])[:K]
         return pool
 
     def add(self, x, y, weight, pool):
-        entry = Entry(x.copy(), y, max(weight, 1e-9), self.count % self.size)
-        for k, (_, other, here, _) in enumerate(pool[:LINKED]):
-            if here:
-                entry.links[k] = other.number
-                other.links[LINKED + entry.number % LINKED] = entry.number
+        while self.count % self.size in self.held:
+            self.count += 1
+        entry = Entry(x.copy(), y, weight, self.count % self.size)
+        for k, (_, other, _) in enumerate(pool[:LINKED]):
+            entry.links[k] = other.number
+            other.links[LINKED + entry.number % LINKED] = entry.number
         self.entries[entry.number] = entry
+        self.held.add(entry.number)
         self.count += 1
         return entry
 
@@ -60,6 +58,7 @@ class Archive:
 def vote(pool, beta):
     """(entries, their shares, the effective number of them)"""
     D = np.array([item[0] for item in pool])
-    pi = np.exp(-beta * (D - D[0]) / max(D[-1], 1e-9)) * [entry.weight for _, entry, _, _ in pool]
+    entries = [item[1] for item in pool]
+    pi = np.exp(-beta * (D - D[0]) / max(D[-1], 1e-9)) * [entry.weight for entry in entries]
     pi /= pi.sum()
-    return [entry for _, entry, _, _ in pool], pi, 1.0 / np.sum(pi**2)
+    return entries, pi, 1.0 / np.sum(pi**2)

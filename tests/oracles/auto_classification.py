@@ -148,7 +148,7 @@ class AutoClassifier(Auto):
         same = np.array([self.memory[i]["y"] == y for i in near])
         if not same.any():
             return
-        far = np.array([(s["z"] - self.memory[i]["x"]) ** 2 for i in near])
+        far = np.array([(s["z"] - self.memory[i]["entry"].x) ** 2 for i in near])
         scale = max(s["D"][near[-1]], 1e-9)
         rest = pi @ far - pi[same] @ far[same] / pi[same].sum()
         self.turn_metric(self.a * 3.0 / scale * rest, w, s["moments"][2] != 0.0)

@@ -133,7 +133,7 @@ class AutoRegressor(Auto):
         if len(s["D"]) < K or not self.ready:
             return
         near, pi, _ = self.neighbours(s["D"], 3.0)
-        far = np.array([(s["z"] - self.memory[i]["x"]) ** 2 for i in near])
+        far = np.array([(s["z"] - self.memory[i]["entry"].x) ** 2 for i in near])
         targets = np.array([self.memory[i]["y"] for i in near])
         scale, mean = max(s["D"][near[-1]], 1e-9), pi @ targets
         g = -(y - mean) / self.vy * self.a * 3.0 / scale * ((pi * (targets - mean)) @ far)

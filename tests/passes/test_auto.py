@@ -372,10 +372,11 @@ def test_a_forged_number_is_refused_or_does_no_harm(model, seed, tmp_path):
     model, rng = learned(model, 90), np.random.default_rng(seed)
     own, extras = model.state_record(), views(model.block).per_vector
     place = int(rng.integers(model.n_support_vectors))
-    if seed < 5:
-        own[("rounds", "recent_place", "hard_place", "second_order", "features")[seed]] = 10**6
+    if seed < 6:
+        numbers = "rounds recent_place hard_place second_order features archived"
+        own[numbers.split()[seed]] = 10**6
     elif seed < 10:
-        extras[seed - 5, place] = [1e9, -1.0, 0.5][int(rng.integers(3))]
+        extras[seed - 6, place] = [1e9, -1.0, 0.5][int(rng.integers(3))]
     else:
         names = ("moments", "metric", "mixer", "linear_weights", "covariance")
         found = model._table(names[seed - 10])

@@ -14,8 +14,8 @@ from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
 from ...core.passes.auto.squared_loss import OUTERMOST_QUANTILE
 from ...model.base.one_by_one import OneByOne
 
-# tables that follow from the seed and the names of features
-DRAWN = {"keys", "slots"}
+# tables that follow from the seed, the names of features and the memory
+DRAWN = {"keys", "slots", "held"}
 IN_FILES = [name for name in core.ROOM_TABLES if name not in {*DRAWN, *core.OF_WORDS}]
 LARGE = 1e153  # of sums and weights, whose squares are finite
 
@@ -38,14 +38,14 @@ class Checked(OneByOne):
         if (np.abs(tables["archive"]) > CLIP).any():
             raise ValueError("the rows of its archive are out of range")
 
-    def _check_memory(self, count: int) -> None:
+    def _check_memory(self, count: int, archived: int) -> None:
         model = blocks.views(self.block)
         memory = named_rows(core.MEMORY_ROWS, model.per_vector)
-        sizes = np.array([memory.weight[:count], memory.squared_error[:count]])
-        if not (sizes >= 0.0).all():
-            raise ValueError("weights or squared errors of its examples are negative")
-        if not self._may_be_targets(memory.target[:count]):
-            raise ValueError("the targets of its examples are out of range")
+        rows = memory.row[:count]
+        if not (np.isin(rows, np.arange(archived)).all() and len(np.unique(rows)) == count):
+            raise ValueError("its examples are not in its archive")
+        if not (memory.squared_error[:count] >= 0.0).all():
+            raise ValueError("squared errors of its examples are negative")
         if (np.abs(model.vectors) > CLIP).any() or (np.abs(model.coefficients) > LARGE).any():
             raise ValueError("its examples are out of range")
 

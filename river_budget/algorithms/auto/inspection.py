@@ -96,7 +96,7 @@ class Inspected(WordTables):
         found["examples"] = [
             {
                 "features": dict(zip(self.features, self._raw(stored[:, k]), strict=True)),
-                "target": self._target(float(memory.target[places[k]])),
+                "target": self._target(float(near.target[k])),
                 "share": float(shares[k]),
                 "distance": float(near.distance[k]),
                 "arrival": int(memory.arrival[places[k]]),

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.block import blocks
 from ...core.block.random_numbers import uniforms
-from ...core.compiling.named_rows import NamedTables
+from ...core.compiling.named_rows import NamedTables, named_rows
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import COARSENESS, SUM, rejoin
 from ...core.passes.auto.mixer import MIXER_RIDGE
@@ -236,8 +236,24 @@ class AutoTables(Checked):
         n_hard = model.head.count - n_recent
         recent = (int(state.recent_place) + np.arange(n_recent)) % max(n_recent, 1)
         hard = room + (int(state.hard_place) + np.arange(n_hard)) % max(n_hard, 1)
-        together = np.vstack([model.vectors, model.coefficients, model.per_vector])
+        facts = np.zeros((2, model.per_vector.shape[1]))
+        rows = self._memory_rows()
+        facts[:, : len(rows)] = self._table("archived")[:, rows]
+        together = np.vstack([model.vectors, model.coefficients, model.per_vector, facts])
         return together[:, recent], together[:, hard]
+
+    def _memory_rows(self) -> Any:
+        """The numbers in the archive of all rows of the memory."""
+        model = blocks.views(self.block)
+        memory = named_rows(core.MEMORY_ROWS, model.per_vector)
+        return memory.row[: model.head.count].astype(int)
+
+    def _hold(self) -> None:
+        """Mark the rows of the memory in the archive, which overwrites others."""
+        held = self._table("held").view(np.uint8)
+        bits = np.zeros(8 * held.size, np.uint8)
+        bits[self._memory_rows()] = 1
+        held[:] = np.packbits(bits, bitorder="little")
 
     def _rearrange(self, recent: Any, hard: Any) -> None:
         """Keep the newest examples. If there are more places for recent ones, hard ones fill them and stay marked as hard."""
@@ -245,24 +261,32 @@ class AutoTables(Checked):
         places = self.budget_in_use - self.budget_in_use // 2
         columns = np.hstack([hard, recent])
         cut = max(columns.shape[1] - places, 0)
-        row_of_hard = len(columns) - len(core.MEMORY_ROWS) + HARD_ROW
+        d, outputs = model.vectors.shape[0], model.coefficients.shape[0]
+        row_of_hard = d + outputs + HARD_ROW
         older = columns[:, :cut]
         older = older[:, older[row_of_hard] != 0.0]
         older = older[:, max(older.shape[1] - self.budget_in_use // 2, 0) :]
         kept = np.hstack([columns[:, cut:], older])
         n_recent, n = columns.shape[1] - cut, kept.shape[1]
-        d, outputs = model.vectors.shape[0], model.coefficients.shape[0]
+        end = d + outputs + len(core.MEMORY_ROWS)
         for table, rows in (
             (model.vectors, kept[:d]),
             (model.coefficients, kept[d : d + outputs]),
-            (model.per_vector, kept[d + outputs :]),
+            (model.per_vector, kept[d + outputs : end]),
         ):
             table[:] = 0.0
             table[:, :n] = rows
         model.head.count, model.head.budget = n, self.budget_in_use
         state.recent_place = n_recent % places
         state.hard_place = (n - n_recent) % max(self.budget_in_use // 2, 1)
-        state.archived = 0  # another budget, another number of its rows
+        # the archive of another budget has another number of rows, and begins with these
+        numbers = np.arange(n)
+        named_rows(core.MEMORY_ROWS, model.per_vector).row[:n] = numbers
+        self._table("archive")[:n, :d] = kept[:d].T
+        self._table("archived")[:, :n] = kept[end:]
+        self._table("links")[:n] = numbers[:, None]
+        state.archived = n
+        self._hold()
 
     # from a file
 
@@ -277,8 +301,8 @@ class AutoTables(Checked):
     def check_restored_state(self, count: int) -> None:
         state, recent = self.state_record(), self.budget_in_use - self.budget_in_use // 2
         squared = min(len(self.features), core.MOST_SQUARED)
-        if not (state.rounds >= state.archived and state.second_order in (-1, squared)):
-            raise ValueError("its rounds or its linear model are out of range")
+        if state.second_order not in (-1, squared):
+            raise ValueError("its linear model is out of range")
         n_recent = min(count, recent)
         n_hard = count - n_recent
         if state.recent_place != (state.recent_place % recent if n_recent == recent else n_recent):
@@ -286,9 +310,10 @@ class AutoTables(Checked):
         hard = self.budget_in_use // 2
         if state.hard_place != (state.hard_place % hard if n_hard == hard > 0 else n_hard):
             raise ValueError("the next place of its memory is out of range")
-        self._check_memory(count)
+        self._check_memory(count, min(state.archived, len(self._table("links"))))
         self._check_tables()
         self._check_archive()
+        self._hold()
         names = self.features.in_rows
         self._write_keys(names, range(len(names)), len(names))
         bins = self._table("bins").copy()

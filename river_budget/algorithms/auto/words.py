@@ -163,7 +163,7 @@ class WordTables(AutoTables):
         new = np.array([places[name] for name in self.features.in_rows])
         starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])
         lists = Lists(starts.astype(np.int64), new[columns], usual[columns])
-        targets, weights = memory.target[order], memory.weight[order]
+        targets, weights = self._table("archived")[:, memory.row[order].astype(int)]
         return lists, 2.0 * targets - 1.0 if self._has_two_classes else targets.copy(), weights
 
     @property

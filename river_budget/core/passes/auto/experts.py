@@ -17,10 +17,10 @@ from ...compiling.jit import compiled
 from ...compiling.model_type import MODEL, NOTHING, NUMBERS, WHOLE
 from ...compiling.needs import Need
 from ...examples.call import row_of
-from .archive import archive_row, find_far
+from .archive import archive_row, find_far, hold
 from .binning import bin_scores, join_bins
 from .linear_models import N_RATES, linear_scores
-from .memory import LEAST_VOTE_WEIGHT, find_nearest, recent_places
+from .memory import find_nearest, recent_places
 from .metric import compute_distances, kernel_scores
 from .scaling import scale
 from .tables import BINS, KERNEL, QUICK, desk_of, found_of, memory_of, room_of, state_at
@@ -76,8 +76,11 @@ def store(model, state, target, hard, w, squared_error, kernel_rate):
     those that begin to vary with it. A hard row that is overwritten moves to the other half of the memory."""
     desk, memory, head, old = (desk_of(model), memory_of(model), model.head, room_of(model).moments)
     place, recent, new = state.recent_place, recent_places(model), desk.new_moments
-    if memory.hard[place] != 0.0 and head.count >= recent and head.budget > recent:
+    full = place < head.count
+    if full and memory.hard[place] != 0.0 and head.budget > recent:
         other = recent + state.hard_place
+        if other < head.count:
+            hold(model, np.uint64(memory.row[other]))
         for f in range(state.features):
             model.vectors[f, other] = model.vectors[f, place]
         for c in range(model.coefficients.shape[0]):
@@ -86,17 +89,19 @@ def store(model, state, target, hard, w, squared_error, kernel_rate):
             model.per_vector[k, other] = model.per_vector[k, place]
         head.count = max(head.count, other + 1)
         state.hard_place = (state.hard_place + 1) % (head.budget - recent)
+    elif full:
+        hold(model, np.uint64(memory.row[place]))
     head.count = max(head.count, place + 1)
     state.recent_place = (place + 1) % recent
-    memory.target[place], memory.hard[place] = target, 1.0 if hard else 0.0
-    memory.weight[place] = max(w, LEAST_VOTE_WEIGHT)
+    memory.row[place] = archive_row(model, state, target, w)
+    memory.hard[place] = 1.0 if hard else 0.0
     memory.arrival[place], memory.squared_error[place] = state.rounds, squared_error
     for c in range(desk.errors.shape[1]):
         model.coefficients[c, place] = kernel_rate * desk.errors[KERNEL, c]
-    archive_row(model, state, target, w)
     for f in range(state.features):
         model.vectors[f, place] = desk.scaled[f]
         if new.orientation[f] != 0.0 and old.orientation[f] == 0.0:
             join_bins(model, f)
+    for f in range(state.features):
         old.mean[f], old.variance[f] = new.mean[f], new.variance[f]
         old.orientation[f] = new.orientation[f]

@@ -3,7 +3,7 @@
     spec   here
     W1     recent_places(model), the first half of the budget; state.recent_place is written next
     W2     the rest of it; state.hard_place, counted from there, is written next
-    N      near.place, by distance
+    N      near.place, by distance; near.row is where the archive has them
     beta   softness
     pi_i   near.share, in proportion to the weights of the rows too
 
@@ -17,11 +17,20 @@ import numpy as np
 from ...compiling.array_views import as_u64
 from ...compiling.jit import compiled
 from ...simd.exponential import exponentials
-from .tables import NEIGHBOURS, ROUNDED_NEIGHBOURS, desk_of, memory_of
+from .tables import (
+    NEIGHBOURS,
+    ROUNDED_NEIGHBOURS,
+    desk_of,
+    memory_of,
+    room_of,
+)
 
 LEAST_VOTE_WEIGHT = 1e-9  # the least weight of a row in votes
 LEAST_VOTE_DISTANCE = 1e-9  # the least scale of distances, which is that of the farthest neighbour
 
+
+MANY_GROUPS = 128  # of rows: each shows its least distance only to find a limit for the nearest
+BISECTIONS = 8  # of the range of distances, to find this limit
 
 # Storing rows
 
@@ -52,37 +61,43 @@ def insert(neighbours, n, distance, place):
 
 
 @compiled
+def limit_of(distances, n):
+    """A number that K of n distances do not exceed, nor many more, by bisection. (To sort them takes six times as long.)"""
+    low = high = distances[0]
+    for i in range(n):
+        low = distances[i] if distances[i] < low else low
+        high = distances[i] if distances[i] > high else high
+    for _ in range(BISECTIONS):
+        middle, number = 0.5 * (low + high), 0
+        for i in range(n):
+            number += distances[i] <= middle
+        low, high = (low, middle) if number >= NEIGHBOURS else (middle, high)
+    return high
+
+
+@compiled
 def find_nearest(model):
     """Write the K nearest rows of the memory, by distance; of equally near ones, the first. Returns how many."""
-    near, memory, far, least = (
-        desk_of(model).near,
-        memory_of(model),
-        model.row,
-        desk_of(model).near.share,
-    )
-    n, count, limit = np.int64(0), model.head.count, np.inf
-    if (
-        count >= 2 * ROUNDED_NEIGHBOURS
-    ):  # the K-th of the least distances of 24 groups: K rows do not exceed it
-        for g in range(ROUNDED_NEIGHBOURS):
-            least[g] = far[g]
-        for first in range(ROUNDED_NEIGHBOURS, count - ROUNDED_NEIGHBOURS + 1, ROUNDED_NEIGHBOURS):
-            for g in range(ROUNDED_NEIGHBOURS):
-                distance = far[first + g]  # (not `min`, whose regard for NaN is no vector code)
-                least[g] = distance if distance < least[g] else least[g]
-        for g in range(1, ROUNDED_NEIGHBOURS):  # in order
-            value, i = least[g], g
-            while i > 0 and least[i - 1] > value:
-                least[i] = least[i - 1]
-                i -= 1
-            least[i] = value
-        limit = least[NEIGHBOURS - 1]
-    for j in range(count):
-        if far[j] <= limit:
-            n = insert(near, n, far[j], np.uint64(j))
-    places = as_u64(near.place)
+    near, memory, facts = desk_of(model).near, memory_of(model), room_of(model).archived
+    far, least, places, count = model.row, model.logs, as_u64(model.logs), model.head.count
+    n, limit, groups, found = np.int64(0), np.inf, count // 2, 0
+    for i in range(groups):  # (not `min`, whose regard for NaN is no vector code)
+        least[i] = far[i] if far[i] < far[groups + i] else far[groups + i]
+    while groups >= MANY_GROUPS:  # halve them, until each has the least distance of several rows
+        groups //= 2
+        for i in range(groups):
+            least[i] = least[i] if least[i] < least[groups + i] else least[groups + i]
+    if groups >= NEIGHBOURS:
+        limit = limit_of(least, groups)
+    for j in range(count):  # without a branch, which could not be foreseen
+        places[found] = j
+        found += far[j] <= limit
+    n = np.int64(0)
+    for i in range(found):
+        n = insert(near, n, far[places[i]], places[i])
     for k in range(n):
-        near.target[k], near.weight[k] = (memory.target[places[k]], memory.weight[places[k]])
+        row = np.uint64(memory.row[near.place[k]])
+        near.row[k], near.target[k], near.weight[k] = row, facts.target[row], facts.weight[row]
     return n
 
 

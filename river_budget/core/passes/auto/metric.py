@@ -68,13 +68,15 @@ def learn_weights(model, state, factors, scale, w):
     root mean square; then scale all weights to sum d."""
     metric, desk, d = room_of(model).metric, desk_of(model), 0
     weights, logs, squares, slope = metric.weight, metric.log, metric.square, desk.slope
-    scaled, places, varying = desk.scaled, desk.near.place, desk.new_moments.orientation
+    scaled, rows, varying = desk.scaled, desk.near.row, desk.new_moments.orientation
+    archive = room_of(model).archive
     for f in range(state.features):
-        feature, x_f, total = row_of(model.vectors, f), scaled[f], 0.0
-        for k in range(NEIGHBOURS):
-            apart = x_f - feature[places[k]]
-            total += factors[k] * apart * apart
-        slope[f] = total
+        slope[f] = 0.0
+    for k in range(NEIGHBOURS):
+        row = archive[rows[k]]
+        for f in range(state.features):
+            apart = scaled[f] - row[f]
+            slope[f] += factors[k] * apart * apart
     rate = TRAINED / max(desk.near.distance[NEIGHBOURS - 1], LEAST_VOTE_DISTANCE) * scale
     highest = least = math.log(LEAST_METRIC_WEIGHT)
     for f in range(state.features):

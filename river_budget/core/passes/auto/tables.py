@@ -59,8 +59,8 @@ from ...compiling.model_type import MODEL, Rows, Tables, rows_at, rows_type, vie
 from ...compiling.named_rows import NamedTables, named_rows
 from ...simd.vector_ops import LANES
 
-# recent_place, hard_place: where the memory writes next; archived: rows that the archive has received; held: names that a
-# model of words has learned.
+# recent_place, hard_place: where the memory writes next; archived: places that the archive has written, or passed over;
+# held: names that a model of words has learned.
 _COUNTS = "rounds features second_order recent_place hard_place archived words held"
 _NUMBERS = (
     "residual average variance last squared_error absolute_error "
@@ -143,13 +143,16 @@ ROOM_TABLES: dict[str, Any] = {
     "archive": (f32_matrix, lambda s: (s.archived, whole(s.width))),
     "links": (i32_matrix, lambda s: (s.archived, LINKS)),
     "archived": ({"target": f64, "weight": f64}, lambda s: (2, s.archived)),
+    "held": (u64, lambda s: (1, whole(-(-s.archived // 64)))),  # bits of the rows in the memory
     # of a model of words: a row as that of a name, and counts of all names
     "word_bias": (f64, lambda s: (1, s.words * numbers_of_name(s.columns))),
     "word_totals": (f64, lambda s: (1, s.words * s.classes)),
 }
 OF_WORDS = ("word_bias", "word_totals")
 OF_ROWS = ("slots", "bins")  # no model of words has them
-_NEIGHBOURS = {"distance": f64, "place": u64, "share": f64, "target": f64, "weight": f64}
+# row: the number in the archive
+_NEIGHBOURS = dict.fromkeys(("distance", "share", "target", "weight"), f64)
+_NEIGHBOURS |= {"place": u64, "row": u64}
 DESK_TABLES: dict[str, Any] = {
     "raw": (f64, lambda s: (1, s.width)),
     # (slots of bins that look at no feature yet look at the first)
@@ -164,8 +167,8 @@ DESK_TABLES: dict[str, Any] = {
     "levels": (f64, lambda s: (1, EXPERTS)),  # in regression: opinions in units of sy
     "mixture": ({"share": f64, "score": f64, "margin": f64}, lambda s: (3, s.classes)),
     "hits": ({"cell": f64, "seen": f64, "step": f64}, lambda s: (3, BIN_TABLES)),
-    "near": (_NEIGHBOURS, lambda s: (5, ROUNDED_NEIGHBOURS)),  # place: of the memory
-    "far": (_NEIGHBOURS, lambda s: (5, ROUNDED_NEIGHBOURS)),  # place: as in archive.py
+    "near": (_NEIGHBOURS, lambda s: (6, ROUNDED_NEIGHBOURS)),  # place: of the memory
+    "far": (_NEIGHBOURS, lambda s: (6, ROUNDED_NEIGHBOURS)),  # place: as in archive.py
     "compared": ({"distance": f64, "place": u64}, lambda s: (2, LINKS * FOLLOWED)),
     "seen": (u64, lambda s: (1, whole(-(-s.archived // 64)))),
     "solver": ({"slope": f64, "triangle": f64_matrix}, lambda s: (1 + EXPERTS, EXPERTS)),
@@ -174,7 +177,7 @@ DESK_TABLES: dict[str, Any] = {
     "slope": (f64, lambda s: (1, whole(s.width))),  # of the metric
     "word_logs": (f64, lambda s: (1, whole(2 * s.classes))),
 }
-MEMORY_ROWS = dict.fromkeys(("target", "hard", "weight", "arrival", "squared_error"), f64)
+MEMORY_ROWS = dict.fromkeys(("row", "hard", "arrival", "squared_error"), f64)
 _ALL_TABLES = ROOM_TABLES | DESK_TABLES
 _NUMBER_OF = {name: k for k, name in enumerate(_ALL_TABLES)}
 TYPES = {name: getattr(kind, "dtype", f64.dtype) for name, (kind, _) in _ALL_TABLES.items()}
@@ -244,7 +247,7 @@ def desk_of(model: Any) -> Any:
 
 
 def memory_of(model: Any) -> Any:
-    """Targets, weights and other numbers of the stored rows, without their features."""
+    """Of the stored rows, their numbers in the archive, and what only the memory needs."""
     return named_rows(MEMORY_ROWS, model.per_vector)
 
 
