@@ -101,7 +101,7 @@ class Algorithm:
     counters: tuple[str, ...] = ()  # fields of the record of which a sum of models has the largest
     kernel: Kernel | None = None  # the kernel where the parameter is None; None: that of the task
     binary: bool = False  # whether it separates two classes only
-    columns: Vectors | Drawn = Vectors()
+    columns: Any = Vectors()  # or Drawn
     together: Callable[[Mapping[str, Any]], None] = nothing  # (parameters): raise if they clash
     prepare: Callable[[Any], None] | None = None  # (model): what a stopped pass needs; None: room
     after: After = After()

@@ -42,7 +42,7 @@ def is_expansion(model: Any) -> bool:
 
 def is_window(model: Any) -> bool:
     """Whether vectors are a window of the stream: then `factor` is a table that the model can compute."""
-    return is_expansion(model) and bool(model.columns.marks)
+    return is_expansion(model) and bool(model.algorithm.columns.marks)
 
 
 def _has_whole_factor(model: Any) -> bool:

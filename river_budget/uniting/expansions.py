@@ -257,7 +257,7 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     Call(result.block, given, scores=coefficients).run(absorb)
     block = blocks.views(result.block)
     if marked:
-        block.per_vector[list(result.columns.marks), : len(rows)] = marks.T
+        block.per_vector[list(result.algorithm.columns.marks), : len(rows)] = marks.T
     if block.head.count > block.head.budget:
         _keep_budget(result)
     result.resize_block(capacity=result.capacity_for(blocks.views(result.block).head.count))
@@ -309,7 +309,7 @@ def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, .
 
 def _marks(part: Part) -> Any:
     """The rows that belong to the examples of a window, as the sum has them: the labels, and others."""
-    places = list(part.model.columns.marks)
+    places = list(part.model.algorithm.columns.marks)
     marks = part.block.per_vector[places, : part.block.head.count]  # a copy
     if part.flipped and len(marks):
         marks[0] *= -1.0

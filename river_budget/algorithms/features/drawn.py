@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.block import blocks, layout
+from ...core.block import blocks
 from ...core.compiling.needs import Need
-from ...model.algorithm import Drawn as Columns
 from ...model.base.batch_passes import scores_by
 from ...model.base.one_by_one import OneByOne
 from ...model.calls.calls import Block, Rows
@@ -20,7 +19,7 @@ from ...model.estimators.estimators import Transformer
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import FeatureIndex, in_order
 from ...model.inputs.targets import plain
-from ...model.lock import looks_at_the_model, marked
+from ...model.lock import marked
 from ...parameters import as_float
 
 AT_HAND = 2**24  # a model stores at most so many bytes of random numbers, however many names come
@@ -62,20 +61,9 @@ class Drawn(OneByOne):
     most_entries = 2**12
 
     @property
-    def columns(self) -> Columns:
-        """How the numbers of the algorithm are drawn."""
-        columns = self.algorithm.columns
-        assert isinstance(columns, Columns)
-        return columns
-
-    @property
     def n_columns(self) -> int:
         """The number of random numbers for each feature."""
-        return self.columns.count(self)
-
-    def columns_of(self, names: Collection[Any], header: dict[str, Any]) -> Any:
-        """The random numbers of several features, one row each."""
-        return self.columns.numbers(self, names, header)
+        return int(self.algorithm.columns.count(self))
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return super().header_fields(n_features) | {
@@ -127,31 +115,25 @@ class Drawn(OneByOne):
         if names:
             model = blocks.views(block)
             header = {"kernel": model.head.kernel, "gamma": model.head.gamma}
-            model.vectors[list(places), : self.n_columns] = self.columns_of(names, header)
+            model.vectors[list(places), : self.n_columns] = self.algorithm.columns.numbers(
+                self, names, header
+            )
 
     def _block_for(self, names: list[Any]) -> Any:
         """A block for this model with exactly these features, known or not.
 
         So predictions use features that have not been learned, and leave the model unchanged.
         """
-        block = self._without_names(len(names))
+        with self.lock.queue():
+            self.lock.enter()
+            block = self.block
+            if block is not None:
+                block = blocks.resized(block, width=len(names))
+        if block is None:
+            twin = self.twin()
+            twin.begin_with(names)
+            return twin.block
         self.draw(block, names, range(len(names)))
-        return block
-
-    @looks_at_the_model
-    def _without_names(self, width: int) -> Any:
-        """A copy of the block, with room for the numbers of so many features instead of its own."""
-        current = self.block
-        if current is None:
-            block = blocks.allocate(**self.header_fields(width), width=width)
-            blocks.state_of(block, self.algorithm.state).scale = getattr(self, "scale", 0.0)
-            return block
-        fields = layout.read_header(current.ctypes.data)._asdict()
-        block = blocks.allocate(**fields | {"width": width})
-        old, new = blocks.views(current), blocks.views(block)
-        own = slice(layout.STATE_AT, layout.TABLES_AT)
-        block[own] = current[own]
-        new.coefficients[:], new.per_vector[:] = old.coefficients, old.per_vector
         return block
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
@@ -192,9 +174,3 @@ class DrawnMap(Drawn, Transformer):
             with self.lock.for_a_change():
                 self.rows_of(batch)
                 self._count(len(batch))
-
-    def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        if self.block is None:
-            features = self._score_with_unknown(self.features.present(x))
-            return dict(zip(self._feature_names(), features, strict=True))
-        return super().transform_one(x)

@@ -243,7 +243,8 @@ class Nystroem(BudgetModel, Transformer):
         batch = Batch(X)
         batch.check_scaled(self.features)
         if not self._ready:
-            self._gather(batch)
+            n = len(batch)
+            self.run_parts(batch, np.zeros(n), np.ones(n), np.empty((n, 0)))
         with self.lock.for_a_change():
             if not self._ready:
                 self._finish()

@@ -80,6 +80,7 @@ class StreamModel(Memory):
     kernel: Kernel | None
     budget: Any
     n_components: Any
+    scale: Any
     first_columns = (
         0  # columns of the batch with which a model begins: d of "c/d" counts empty ones, too
     )

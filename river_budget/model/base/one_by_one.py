@@ -271,11 +271,11 @@ class OneByOne(ManyAtOnce):
         """f(x) of an example from `taken`."""
         while True:
             features, block = self.features, self.block
+            if self.draws_features and (block is None or not features.knows(x)):
+                return self._score_with_unknown(x)
             if block is None:
                 return [0.0] * self.n_outputs
             version = features.version
-            if self.draws_features and not features.knows(x):
-                return self._score_with_unknown(x)
             known, found = x, None  # a whole row
             if not self.takes_lists:
                 known = {name: x[name] for name in x if name in features.places}

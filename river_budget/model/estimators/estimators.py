@@ -102,13 +102,11 @@ class Classifier(Supervised, base.MiniBatchClassifier):
     def memory_usage(self) -> int:
         return super().memory_usage + self.labels.memory_usage
 
-    @changes_the_model
-    def add_label(self, label: Any) -> None:
-        """Add a label; the third one promotes the model from one output to one for every class."""
-        self._add_label(label)
-
     def _add_label(self, label: Any) -> None:
-        """Add a label in one step, as Ctrl-C or a predicting thread may come. The caller has exclusive access."""
+        """Add a label in one step, as Ctrl-C or a predicting thread may come. The caller has exclusive access.
+
+        The third one promotes the model from one output to one for every class.
+        """
         labels = self.labels.and_one_more(label)
         if self.block is None or labels.outputs == self.n_outputs:
             self._replace_attributes(labels=labels, free_rows=[])
@@ -332,9 +330,3 @@ class Transformer(OneByOne, base.MiniBatchTransformer):
         if batch.frame is None:
             return features
         return batch.table(dict(zip(self._feature_names(), features.T, strict=False)))
-
-    def _gather(self, batch: Batch) -> None:
-        """Run the learning pass over a batch without targets."""
-        for first, last, rows in self.parts_of(batch):
-            nothing, ones = np.zeros(last - first), np.ones(last - first)
-            self.run_pass(rows, nothing, ones, np.empty((last - first, 0)))

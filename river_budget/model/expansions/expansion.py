@@ -14,7 +14,6 @@ from ...kernels import RBF
 from ...maintenance import Maintenance as Strategy
 from ...maintenance import Merge, Project
 from ...parameters import Fixed, instance_of, optional, positive
-from ..algorithm import Vectors
 from ..base.base import check_compiled
 from ..base.batch_passes import ManyAtOnce, scores_by
 from ..calls.calls import Rows
@@ -43,16 +42,9 @@ class BudgetModel(StoredVectors):
             self._check_together()
 
     @property
-    def columns(self) -> Vectors:
-        """What is special in the vectors of the algorithm."""
-        columns = self.algorithm.columns
-        assert isinstance(columns, Vectors)
-        return columns
-
-    @property
     def budget_name(self) -> str:
         """The parameter that limits the number of vectors."""
-        return "window" if self.columns.marks else "budget"
+        return "window" if self.algorithm.columns.marks else "budget"
 
     @property
     def budget_in_use(self) -> int | None:
@@ -76,7 +68,7 @@ class BudgetModel(StoredVectors):
         budget = self.budget_in_use
         if budget is None:
             return blocks.columns_for(max(FIRST_CAPACITY, count + 1))
-        return blocks.columns_for(int(min(max(self.columns.room, count), budget)) + 1)
+        return blocks.columns_for(int(min(max(self.algorithm.columns.room, count), budget)) + 1)
 
     def grow(self) -> None:
         """Double the capacity of the block, for models without a budget or with a large one."""
@@ -97,7 +89,7 @@ class BudgetModel(StoredVectors):
 
     def _strategy_in_use(self) -> Strategy:
         """The parameter; or by default merging if the kernel is Gaussian or there is no budget, else projection."""
-        chosen: Strategy | None = self.maintenance or self.columns.usual
+        chosen: Strategy | None = self.maintenance or self.algorithm.columns.usual
         if chosen is not None:
             return chosen
         gaussian = isinstance(self.kernel_in_use, RBF)

@@ -49,10 +49,10 @@ def test_a_third_class_comes_at_once_for_whoever_looks_on():
             seen.append(model.n_outputs == views(model.block).head.outputs)
 
     while model.n_outputs == 1:
-        model.add_label(f"class {len(model.labels.known)}")
+        model._add_label(f"class {len(model.labels.known)}")
     for _ in range(3):
         model.free_rows.append(Onlooker())
-        model.add_label(f"class {len(model.labels.known)}")
+        model._add_label(f"class {len(model.labels.known)}")
     assert seen == [True] * 3
 
 
