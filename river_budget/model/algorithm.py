@@ -46,9 +46,8 @@ class Vectors:
     # rows of `per_vector` that belong to the example, the label first: then vectors are a window of the stream, the
     # parameter `window` limits them, and `factor` holds their kernel values
     marks: tuple[int, ...] = ()
-    usual: Strategy | None = (
-        None  # the maintenance where the parameter is None; None: by the kernel
-    )
+    # the maintenance where the parameter is None; None: by the kernel
+    usual: Strategy | None = None
     approximates: bool = False  # warns where gamma="c/d" counts the features of a first example
 
 
@@ -95,9 +94,8 @@ class Algorithm:
     # fields of the record that do not begin with 0
     start: Mapping[str, Any] = field(default_factory=dict)
     score: Any = decide  # the compiled pass that only scores
-    mean: Any = (
-        None  # the same by the mean of the iterates, for models with the parameter `average`
-    )
+    # the same by the mean of the iterates, for models with the parameter `average`
+    mean: Any = None
     counters: tuple[str, ...] = ()  # fields of the record of which a sum of models has the largest
     kernel: Kernel | None = None  # the kernel where the parameter is None; None: that of the task
     binary: bool = False  # whether it separates two classes only

@@ -174,8 +174,16 @@ def weighted_sum(models: list[Any], weights: list[float], budget: int | None) ->
             if model.block is not None
         ]
         (_add_expansions if isinstance(result, BudgetModel) else _add_waves)(result, parts)
-        result.after_uniting(parts)
+        _set_record(result, parts)
     return result
+
+
+def _set_record(result: Any, parts: list[Part]) -> None:
+    """Counters continue from the largest: models that began as copies have counted the same rounds."""
+    state = result.state_record()
+    for name in result.algorithm.counters:
+        state[name] = max(part.model.state_record()[name] for part in parts)
+    result.algorithm.after.union(result, parts)
 
 
 def _set_parameters(result: Any, parts: list[Part], names: list[Any], **sizes: int) -> None:

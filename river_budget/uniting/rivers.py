@@ -9,8 +9,7 @@ from typing import Any
 
 from river import base, compose, utils
 
-from ..algorithms.scaling.scalers import StandardScaler
-from ..algorithms.scaling.statistics import Scaler
+from ..algorithms.scaling.scalers import Scaler, StandardScaler
 
 Tables = list[dict[Any, float]]
 

@@ -257,9 +257,7 @@ def test_what_is_no_dict_and_no_frame_is_said(scaler):
             call([1, 2])
     if hasattr(scaler, "learn_many"):
         for call in (scaler.learn_many, scaler.transform_many):
-            with pytest.raises(
-                TypeError, match="rows must come as a frame or a 2-D array, not as list"
-            ):
+            with pytest.raises(TypeError, match="examples must come as a frame, a 2-D array"):
                 call([{"a": 1.0}])
             with pytest.raises(TypeError, match=r"X\.collect\(\)"):
                 call(polars.LazyFrame({"a": [1.0]}))

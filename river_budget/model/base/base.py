@@ -81,9 +81,8 @@ class StreamModel(Memory):
     budget: Any
     n_components: Any
     scale: Any
-    first_columns = (
-        0  # columns of the batch with which a model begins: d of "c/d" counts empty ones, too
-    )
+    # columns of the batch with which a model begins: d of "c/d" counts empty ones, too
+    first_columns = 0
 
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
@@ -210,17 +209,6 @@ class StreamModel(Memory):
         Compiled code uses some of these numbers as indexes and loop bounds without a check.
         """
         self.algorithm.files.check(self, count)
-
-    def after_uniting(self, parts: list[Any]) -> None:
-        """Set the record of a model that is the sum of these parts (uniting/expansions.py).
-
-        Counters continue from the largest: models that began as copies have counted the same rounds, which a
-        sum would count twice.
-        """
-        state = self.state_record()
-        for name in self.algorithm.counters:
-            state[name] = max(part.model.state_record()[name] for part in parts)
-        self.algorithm.after.union(self, parts)
 
     def after_promotion(self) -> None:
         """The coefficients a of one output have become (-a/2, a/2, 0): convert other numbers kept per output."""

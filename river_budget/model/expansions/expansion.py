@@ -18,7 +18,6 @@ from ..base.base import check_compiled
 from ..base.batch_passes import ManyAtOnce, scores_by
 from ..calls.calls import Rows
 from ..inputs.batches import Batch
-from ..inputs.lists import vectors_of
 from ..lock import looks_at_the_model
 from .stored import StoredVectors
 
@@ -213,26 +212,20 @@ class BudgetModel(StoredVectors):
         own = self.twin()  # so that no thread that learns waits for it
         if own.block is None:
             return []
-        model, lists = blocks.views(own.block), vectors_of(own.block)
-        n = model.head.count
-        coefficients = model.head.scale * model.coefficients[:, :n]
+        model, means, found = blocks.views(own.block), own.mean_rows(), []
         names = {place: name for name, place in own.features.places.items()}
-        starts, places, values = (a.tolist() for a in (lists.starts, lists.places, lists.values))
-        found = [
-            {
-                "features": {
-                    names[places[i]]: own.features.unscaled(names[places[i]], values[i])
-                    for i in range(starts[j], starts[j + 1])
-                },
-                "coefficients": own.named(coefficients[:, j]),
-                "arrival": int(model.arrivals[j]),
+        for j in np.argsort(model.arrivals[: model.head.count]):
+            vector = model.vectors[:, j]
+            features = {
+                names[place]: own.features.unscaled(names[place], float(vector[place]))
+                for place in np.flatnonzero(vector).tolist()
             }
-            for j in np.argsort(model.arrivals[:n])
-        ]
-        if getattr(own, "average", False):
-            means = own.mean_rows()
-            for vector, j in zip(found, np.argsort(model.arrivals[:n]), strict=True):
-                vector["average"] = own.named(means[:, j])
+            coefficients = own.named(model.head.scale * model.coefficients[:, j])
+            arrival = int(model.arrivals[j])
+            found.append(
+                {"features": features, "coefficients": coefficients, "arrival": arrival}
+                | ({"average": own.named(means[:, j])} if len(means) else {})
+            )
         return found
 
 

@@ -74,17 +74,13 @@ class StoredVectors(OneByOne):
         model = blocks.views(self.block)
         vectors = model.vectors[:, : model.head.count]
         sizes = np.abs(vectors).max(axis=1, initial=0.0)
-        sizes[[self.features.places[name] for name in kept if name in self.features.places]] = (
-            np.inf
-        )
+        places = self.features.places
+        sizes[[places[name] for name in kept if name in places]] = np.inf
         room = min(int(KEPT_SHARE * most), most - new)
         dropped = np.argsort(sizes, kind="stable")[: max(len(sizes) - room, 0)]
         vectors[dropped] = 0.0
-        model.norms[: model.head.count] = (
-            np.abs(vectors).sum(axis=0)
-            if isinstance(self.kernel_in_use, Laplacian)
-            else np.square(vectors).sum(axis=0)
-        )
+        lengths = np.abs if isinstance(self.kernel_in_use, Laplacian) else np.square
+        model.norms[: model.head.count] = lengths(vectors).sum(axis=0)
         used = np.ones(len(sizes), bool)
         used[dropped] = False
         self.features.forget(used, kept)
