@@ -22,7 +22,6 @@ from ..core.block import blocks
 from ..model.algorithm import value_of, values_of
 from ..model.expansions.expansion import BudgetModel
 from ..model.expansions.stored import LARGEST_TABLE
-from ..model.inputs.lists import set_vectors, vectors_of
 from ..parameters import WHOLE
 from . import plain, trust
 from .archive import Arrays, Source
@@ -196,13 +195,8 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
 def _drop_idle_vectors(model: Any) -> None:
     """Drop the vectors whose coefficients are 0, for a model that only predicts."""
     block = blocks.views(model.block)
-    n = block.head.count
-    used = np.flatnonzero(block.coefficients[:, :n].any(axis=0))
-    set_vectors(model.block, vectors_of(model.block).copies_of(used))
-    for table in (block.coefficients, block.norms, block.arrivals):
-        table[..., : len(used)] = table[..., used]
-        table[..., len(used) : n] = 0
-    block.head.count = len(used)
+    used = np.flatnonzero(block.coefficients[:, : block.head.count].any(axis=0))
+    model.keep_vectors(used)
     model.resize_block(capacity=blocks.columns_for(len(used)))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import itertools
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -24,7 +23,6 @@ from ..model.calls.calls import Call, Rows
 from ..model.estimators.estimators import Transformer
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.features import in_order
-from ..model.inputs.lists import Lists, joined, vectors_of
 
 # Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel expansion; for
 # kernels the gamma in use is compared.
@@ -261,8 +259,7 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     capacity = blocks.columns_for(len(rows) + 1)
     _set_parameters(result, parts, names, capacity=capacity, factored=factored)
     absorb = core.absorb_projecting if factored else core.absorb
-    given = rows if result.takes_lists else rows.table(len(names))
-    Call(result.block, given, scores=coefficients).run(absorb)
+    Call(result.block, np.ascontiguousarray(rows), scores=coefficients).run(absorb)
     block = blocks.views(result.block)
     if marked:
         block.per_vector[list(result.algorithm.columns.marks), : len(rows)] = marks.T
@@ -301,8 +298,8 @@ def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, .
     """
     used = [part for part in parts if part.weight != 0.0]
     if not used:
-        return joined([]), np.zeros((0, outputs)), np.zeros((0, 0)), np.zeros(0)
-    rows = joined([_rows(part, names) for part in used])
+        return np.zeros((0, len(names))), np.zeros((0, outputs)), np.zeros((0, 0)), np.zeros(0)
+    rows = np.vstack([_rows(part, names) for part in used])
     coefficients = np.vstack([_coefficients(part) for part in used])
     marks = np.vstack([_marks(part).T for part in used])
     counts = [part.block.head.count for part in used]
@@ -312,7 +309,7 @@ def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, .
         for part, n in zip(used, counts, strict=True)
     ]
     order = np.argsort(-np.concatenate(ages), kind="stable")
-    return rows.copies_of(order), coefficients[order], marks[order], owners[order]
+    return rows[order], coefficients[order], marks[order], owners[order]
 
 
 def _marks(part: Part) -> Any:
@@ -337,31 +334,28 @@ def _names(model: Any) -> list[Any]:
     if not model.takes_lists:
         names: list[Any] = model.features.in_rows
         return names
-    used = set(vectors_of(model.block).places.tolist())
-    return [name for name, place in model.features.places.items() if place in used]
+    block = blocks.views(model.block)
+    used = block.vectors[:, : block.head.count].any(axis=1)
+    return [name for name, place in model.features.places.items() if used[place]]
 
 
-def _rows(part: Part, names: list[Any]) -> Lists:
-    """The vectors of a model, with indexes into these names as places."""
-    lists, known = vectors_of(part.model.block), part.model.features.places
-    places = np.zeros(part.block.head.width, np.int64)
-    for place, name in enumerate(names):
-        if name in known:
-            places[known[name]] = place
-    return Lists(lists.starts, places[lists.places], lists.values)
+def _rows(part: Part, names: list[Any]) -> Rows:
+    """The vectors of a model, one row each, with a column for each of these names."""
+    known, rows = part.model.features.places, np.zeros((part.block.head.count, len(names)))
+    columns = [column for column, name in enumerate(names) if name in known]
+    places = [known[names[column]] for column in columns]
+    rows[:, columns] = part.block.vectors[places, : len(rows)].T
+    return rows
 
 
-def _folded(rows: Lists, coefficients: Rows, marks: Rows, owners: Any) -> tuple[Any, Any, Any]:
+def _folded(rows: Rows, coefficients: Rows, marks: Rows, owners: Any) -> tuple[Any, Any, Any]:
     """Combine equal vectors into one, as old as the newest of them; drop those whose coefficients cancel.
 
     Vectors with marks are the examples of a window: in the sample of one model an example may occur more than
     once, and stays even if its coefficients are 0.
     """
-    contents = [
-        (rows.places[a:b].tobytes(), rows.values[a:b].tobytes())
-        for a, b in itertools.pairwise(rows.starts.tolist())
-    ]
-    keys: list[Any] = list(zip(contents, map(bytes, marks + 0.0), strict=True))  # -0.0 becomes 0.0
+    # -0.0 becomes 0.0
+    keys: list[Any] = list(zip(map(bytes, rows + 0.0), map(bytes, marks + 0.0), strict=True))
     if marks.shape[1]:
         occurrences: Counter[Any] = Counter()
         for i, pair in enumerate(zip(owners.tolist(), keys, strict=True)):
@@ -372,8 +366,8 @@ def _folded(rows: Lists, coefficients: Rows, marks: Rows, owners: Any) -> tuple[
     places = {keys[i]: place for place, i in enumerate(kept)}
     sums = np.zeros((len(kept), coefficients.shape[1]))
     np.add.at(sums, [places[key] for key in keys], coefficients)
-    rows, marks = rows.copies_of(np.array(kept, int)), marks[kept]
+    rows, marks = rows[kept], marks[kept]
     if marks.shape[1]:
         return rows, sums, marks
     left = sums.any(axis=1)
-    return rows.copies_of(np.flatnonzero(left)), sums[left], marks[left]
+    return rows[left], sums[left], marks[left]

@@ -15,7 +15,6 @@ from ...model.algorithm import After, Algorithm, Files, Vectors
 from ...model.estimators.estimators import Transformer, numbered
 from ...model.expansions.expansion import BudgetModel
 from ...model.inputs.batches import Batch
-from ...model.inputs.lists import set_vectors, vectors_of
 from ...model.lock import marked
 from ...parameters import COUNT, FINITE, Fixed, optional, whole
 
@@ -109,14 +108,11 @@ def keep_budget(model: Any, united: bool) -> None:
     for table in tables:
         inside = (table[:, :n] @ gram[:, kept]) @ vectors if len(table) else table[:, :0]
         projected.append((inside / values) @ vectors.T if len(table) else inside)
-    set_vectors(model.block, vectors_of(model.block).copies_of(kept))
-    for row in (block.norms, block.arrivals):
-        row[:budget] = row[kept]
+    model.keep_vectors(kept)
     for table, coefficients in zip(tables, projected, strict=True):
         table[:] = 0.0
         if len(table):
             table[:, :budget] = coefficients
-    block.head.count = budget
     if model.state_record().stage != core.GATHERING:
         learn_basis(model)
 

@@ -84,6 +84,14 @@ class BudgetModel(StoredVectors):
             )
             raise
 
+    def keep_vectors(self, kept: Any) -> None:
+        """Drop all vectors but these, given by their places in increasing order."""
+        model, n = blocks.views(self.block), len(kept)
+        for table in (model.vectors, model.coefficients, model.norms, model.arrivals):
+            table[..., :n] = table[..., kept]
+            table[..., n : model.head.count] = 0
+        model.head.count = n
+
     # maintenance
 
     def _strategy_in_use(self) -> Strategy:

@@ -1,12 +1,10 @@
-"""Sparse lists: examples and support vectors as (place, value) pairs."""
+"""Sparse lists: examples as (place, value) pairs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-
-from ...core.block import blocks
 
 
 class Lists:
@@ -37,13 +35,6 @@ class Lists:
         """The example of each entry."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
-    def copies_of(self, kept: Any) -> Lists:
-        """A copy of some of the lists, in this order."""
-        lengths = np.diff(self.starts)[kept]
-        starts = starts_of(lengths)
-        picked = np.repeat(self.starts[kept] - starts[:-1], lengths) + np.arange(starts[-1])
-        return Lists(starts, self.places[picked], self.values[picked])
-
     def table(self, width: int) -> Any:
         """The lists as the rows of a matrix."""
         rows = np.zeros((len(self), width))
@@ -55,34 +46,6 @@ class Lists:
     def of_table(cls, rows: Any) -> Lists:
         """The entries of a matrix that are not 0, as lists."""
         owners, places = np.nonzero(rows)
-        starts = starts_of(np.bincount(owners, minlength=len(rows)))
+        lengths = np.bincount(owners, minlength=len(rows))
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return cls(starts, places.astype(np.int64), rows[owners, places])
-
-
-def joined(parts: list[Lists]) -> Lists:
-    """Concatenate lists."""
-    lengths = [np.diff(part.starts) for part in parts]
-    nothing = np.zeros(0, np.int64)
-    return Lists(
-        starts_of(np.concatenate([nothing, *lengths])),
-        np.concatenate([nothing, *(part.places for part in parts)]),
-        np.concatenate([np.zeros(0), *(part.values for part in parts)]),
-    )
-
-
-def starts_of(lengths: Any) -> Any:
-    """The starts of lists of these lengths that lie one behind the other."""
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
-def vectors_of(block: Any) -> Lists:
-    """The support vectors of a block as lists, in the order of its columns."""
-    model = blocks.views(block)
-    return Lists.of_table(np.ascontiguousarray(model.vectors[:, : model.head.count].T))
-
-
-def set_vectors(block: Any, lists: Lists) -> None:
-    """Overwrite the vectors of a block with as many lists."""
-    table = blocks.views(block).vectors
-    table[:] = 0.0
-    table[lists.places, lists.owners] = lists.values
