@@ -262,11 +262,8 @@ def measurement_of(task):
     "record", [r for r in RECORDS.values() if r.panels], ids=lambda record: record.name
 )
 def test_curves_have_bands_over_five_orders(record):
-    alone = {
-        "LIBSVM",
-        "SMO",
-        "BSGD without budget",
-    }  # nothing in them is random, or one takes minutes
+    alone = {"LIBSVM", "SMO"}  # nothing in them is random
+    alone |= {"BSGD without budget"}  # one takes minutes
     for cell in record.cells:
         if cell.row not in alone and cell.tasks and cell.column != "kddcup99":
             assert len(cell.tasks) >= 5, cell
@@ -312,6 +309,7 @@ def test_the_front_of_trade_offs(tmp_path):
     assert paper2018.pareto(found) == [(3, 100), (2, 100), (2, 500)]
 
 
+@needs_data
 def test_times_are_multiples_of_the_perceptrons(tmp_path):
     figures = {("Perceptron", "german"): (0.3, 2.0), ("FOGD", "german"): (0.3, 5.0)}
     record, store = filled(tmp_path, "2016-table-5", figures)

@@ -70,6 +70,9 @@ COVERTYPE = {  # budget: merge, project, random, smallest, Projectron++
 N_FEATURES = {"usps": 256, "letter": 16, "waveform": 21, "checkerboard": 2}
 PAPER_EXAMPLES = {"waveform": 2_000_000, "checkerboard": 10_000_000}  # examples in the paper
 FEWER = {  # (data, strategy, budget): fewer examples, as the strategy is slow
+    ("checkerboard", "merge", 500): 2_000_000,
+    ("checkerboard", "random", 500): 2_000_000,
+    ("checkerboard", "smallest", 500): 2_000_000,
     ("checkerboard", "merge, eq. (21)", 100): 2_000_000,
     ("checkerboard", "merge, eq. (21)", 500): 1_000_000,
     ("checkerboard", "project", 500): 2_000_000,
@@ -77,6 +80,7 @@ FEWER = {  # (data, strategy, budget): fewer examples, as the strategy is slow
     ("waveform", "project", 500): 500_000,
 }
 PROJECTRON_EXAMPLES = 200_000
+PROJECTRON_ORDERS = 5
 CURVE_ORDERS = 5  # of the curves in the figures
 TIMED_EXAMPLES = 500_000  # of the figure of times
 HELD_OUT = {"letter": 4000, "waveform": 20_000, "checkerboard": 20_000}
@@ -173,7 +177,7 @@ def projectron(data: str, budget: int) -> Iterator[Cell]:
     kernel = rb.kernels.RBF(width / N_FEATURES[data])
     made = rb.ProjectronPPClassifier(None, kernel, threshold, "class")
     for split in (data, RANDOM) if data == "usps" else (data,):
-        runs = tasks(split, PROJECTRON_EXAMPLES, made, 10, curve=False)
+        runs = tasks(split, PROJECTRON_EXAMPLES, made, PROJECTRON_ORDERS, curve=False)
         parts = [remark_of(split, PROJECTRON_EXAMPLES), f"threshold {threshold:g}"]
         printed = figure if split == data else ""
         remark = "; ".join(filter(None, parts))

@@ -73,7 +73,7 @@ SETTINGS = {  # of adult, with a bias or without
     True: Setting(gamma=1 / (2 * 100), cost=100.0, slack=5.79e-4),
 }
 CHECKPOINT_SHARES = (1 / 100, 1 / 30, 1 / 10, 1 / 3, 1)  # of all kernel evaluations
-PERCEPTRON_PASSES = (1, 2, 5, 10)  # numbers of passes after which it is tested
+PERCEPTRON_PASSES = (1, 2, 5)  # numbers of passes after which it is tested
 
 
 def adult() -> Split:
@@ -83,7 +83,7 @@ def adult() -> Split:
 
 
 def lines(
-    bias: bool, seed: int, data: Split, setting: Setting, *, rows: int = 3000, passes: int = 10
+    bias: bool, seed: int, data: Split, setting: Setting, *, rows: int = 3000, passes: int = 5
 ) -> dict[str, list[Point]]:
     """The curves of all methods with one seed; with a bias that is not regularised, of SBP alone.
 
