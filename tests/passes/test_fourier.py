@@ -24,7 +24,7 @@ from scipy import stats
 from streams import emerging, examples, names, smooth
 
 import river_budget as rb
-from river_budget.algorithms.features.fourier import frequencies
+from river_budget.algorithms.features.fourier import frequencies_of
 from river_budget.kernels import RBF, Laplacian
 from river_budget.model.inputs.batches import Batch
 
@@ -37,6 +37,10 @@ CLOSE = 1e-9
 
 def header(kernel):
     return kernel.header_fields(1)
+
+
+def frequencies(name, *given):
+    return frequencies_of([name], *given)[0]
 
 
 @pytest.mark.parametrize("name", ["a", 0, 3, 2.5, ("a", 1), None])

@@ -23,16 +23,11 @@ from .drawn import DrawnMap, keys_of
 __all__ = ["RBFSampler", "RandomFourier"]
 
 
-def frequencies(name: Any, entropy: int, n: int, header: dict[str, Any]) -> Any:
-    """n frequencies of a feature, which depend only on its name and the seed.
+def frequencies_of(names: Collection[Any], entropy: int, n: int, header: dict[str, Any]) -> Any:
+    """n frequencies of each of several features, one row each, which depend only on its name and the seed.
 
     A larger n continues the same sequence. Their distribution is the Fourier transform of the kernel.
     """
-    return frequencies_of([name], entropy, n, header)[0]
-
-
-def frequencies_of(names: Collection[Any], entropy: int, n: int, header: dict[str, Any]) -> Any:
-    """The frequencies of several features, one row each."""
     uniform: Any = uniforms(keys_of(names, entropy), n)  # type: ignore[no-untyped-call]
     if header["kernel"] == Code.RBF:  # normal
         normal: Any = _quantiles()(uniform, uniform)

@@ -104,15 +104,11 @@ def keep_budget(model: Any, united: bool) -> None:
     kept = np.sort(np.argsort(-weight, kind="stable")[:budget])
     values, vectors = _spectrum(gram[np.ix_(kept, kept)], budget)
     tables = block.coefficients, model.mean_rows()
-    projected = []
-    for table in tables:
-        inside = (table[:, :n] @ gram[:, kept]) @ vectors if len(table) else table[:, :0]
-        projected.append((inside / values) @ vectors.T if len(table) else inside)
+    inside = [table[:, :n] @ gram[:, kept] @ vectors for table in tables]
     model.keep_vectors(kept)
-    for table, coefficients in zip(tables, projected, strict=True):
+    for table, products in zip(tables, inside, strict=True):
         table[:] = 0.0
-        if len(table):
-            table[:, :budget] = coefficients
+        table[:, :budget] = (products / values) @ vectors.T
     if model.state_record().stage != core.GATHERING:
         learn_basis(model)
 

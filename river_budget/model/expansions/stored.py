@@ -34,11 +34,9 @@ class StoredVectors(OneByOne):
             return
         capacity = blocks.views(self.block).head.capacity
         most = max(LARGEST_TABLE // (8 * capacity), len(beside) + new)
-        wider = int((1.0 + FREE_SHARE) * (width + new))
-        if wider <= most:
+        wider = min(int((1.0 + FREE_SHARE) * (width + new)), most)
+        if wider > width:
             self.resize_block(width=wider)
-        elif width < most:
-            self.resize_block(width=most)
         if self._free_places(blocks.width_in(self.block)) < new:
             self._drop_smallest(most, new, beside)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from numba.core import event
 
-from ...progress import Progress
+from .progress import Progress
 
 SLOW_SECONDS = 1.0  # seconds of compilation after which the line is printed
 PACKAGE = __name__.partition(".")[0]
