@@ -9,10 +9,11 @@ import contextlib
 from collections.abc import Iterable
 from typing import Any
 
-from river import base, compose
+from river import base
 
 from ..model.estimators.checks import all_ours
 from ..model.estimators.estimators import Classifier
+from ..model.estimators.nested import steps_of
 
 EXAMPLE = {"a": 0.5, "b": -0.5}
 
@@ -47,7 +48,7 @@ def _target(model: Any) -> Any:
 
 def _predictor(model: base.Estimator) -> Any:
     """The method that predicts. A pipeline has the methods of all kinds of models, so its last step decides."""
-    last = list(model.steps.values())[-1] if isinstance(model, compose.Pipeline) else model
+    last = steps_of(model)[-1]
     for name in ("score_one", "predict_one", "transform_one"):
         if hasattr(last, name):
             return getattr(model, name)

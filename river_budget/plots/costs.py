@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..distributed.precompile import precompile
+from ..model.estimators.nested import steps_of
 from .figures import on_axes
 from .panels import Line, Panel
 from .running import (
@@ -20,7 +21,6 @@ from .running import (
     memory,
     named,
     predict_and_learn,
-    steps_of,
 )
 
 FIRST = 300  # examples to learn before times are measured, so that all code is compiled

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from river import compose
 
+from ..model.estimators.nested import changed, last_step
 from ..parameters import optional, whole
 from .figures import on_axes
 from .panels import Line, Panel
@@ -19,8 +19,6 @@ from .running import (
     errors_of,
     in_orders,
     is_regressor,
-    is_target_scaler,
-    last_step,
     named,
     predict_and_learn,
 )
@@ -209,7 +207,7 @@ def budget_sweep(
 
 def sizes_of(models: Mapping[str, Any]) -> str:
     """The label for the sizes of these models: `budget (FOGD: components)`."""
-    words = {name: SIZES[size_parameter(last_step(m), name)] for name, m in models.items()}
+    words = {name: SIZES[size_parameter(last_step(m)[1], name)] for name, m in models.items()}
     first = next(iter(words.values()))
     others = ", ".join(f"{name}: {word}" for name, word in words.items() if word != first)
     return f"{first} ({others})" if others else first
@@ -225,11 +223,5 @@ def size_parameter(model: Any, name: str) -> str:
 
 def resized(model: Any, name: str, size: int) -> Any:
     """A clone of a model whose last step has another budget."""
-    if isinstance(model, compose.Pipeline):
-        clone = model.clone()
-        step = list(clone.steps)[-1]
-        clone.steps[step] = resized(clone.steps[step], name, size)
-        return clone
-    if is_target_scaler(model):
-        return model.clone({"regressor": resized(model.regressor, name, size)})
-    return model.clone({size_parameter(model, name): size})
+    path, last = last_step(model)
+    return changed(model, f"{path}__{size_parameter(last, name)}".lstrip("_"), size)

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from river import base, compose
+from river import base
 
 from ..datasets.orders import ours
+from ..model.estimators.nested import steps_of
 
 Example = tuple[dict[Any, Any], Any]
 Models = Any  # a River model, several, or a mapping from names to models
@@ -59,26 +60,9 @@ def memory(model: Any) -> int:
 # the models and streams that users give
 
 
-def is_target_scaler(model: Any) -> bool:
-    return isinstance(getattr(model, "regressor", None), base.Estimator)
-
-
-def steps_of(model: Any) -> list[Any]:
-    """The steps of a pipeline; of one inside a TargetStandardScaler, this scaler and then the steps."""
-    if isinstance(model, compose.Pipeline):
-        *steps, last = model.steps.values()
-        return [*steps, *steps_of(last)]
-    return [model, *steps_of(model.regressor)] if is_target_scaler(model) else [model]
-
-
-def last_step(model: Any) -> Any:
-    """The model at the end of a pipeline, also of one inside a TargetStandardScaler."""
-    return steps_of(model)[-1]
-
-
 def short_name(model: Any) -> str:
     """A short name for a model: BSGD for a pipeline that ends in a BSGDClassifier."""
-    name = type(last_step(model)).__name__
+    name = type(steps_of(model)[-1]).__name__
     return name.removesuffix("Classifier").removesuffix("Regressor").replace("PP", "++")
 
 

@@ -7,14 +7,15 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from river import base
+from river import base, compose
 
 from ..model.estimators.checks import is_ours
+from ..model.estimators.nested import steps_of
 from ..model.inputs.features import in_order
 from ..model.inputs.targets import Labels
 from .figures import DPI, ONLY_PANEL, SMALL, TEXT, load_matplotlib, pyplot
 from .line_styles import BLUE, COLOURS, GREY, VERMILLION
-from .running import Example, Floats, is_target_scaler, last_step, steps_of
+from .running import Example, Floats
 
 POINTS = 1000  # examples of the stream to show
 MARGIN = 0.05  # of the range of the points
@@ -101,7 +102,7 @@ def decision_surface(
         colours = {}
         _draw_levels(ax, model, names, x, y)
     _draw_points(ax, points, places, colours)
-    _draw_vectors(ax, stored, colours, getattr(last_step(model), "labels", None))
+    _draw_vectors(ax, stored, colours, getattr(steps_of(model)[-1], "labels", None))
     _add_legend(ax, colours, bool(stored))
     ax.set(xlim=box[:2], ylim=box[2:])
     ax.set_xlabel(f"feature {names[0]}", fontsize=TEXT)
@@ -118,7 +119,7 @@ def _two_features(
     model: Any, points: Sequence[Example], features: Sequence[Any] | None
 ) -> list[Any]:
     if features is None:
-        last = last_step(model)
+        last = steps_of(model)[-1]
         known = list(points[0][0]) if points else in_order(last.features) if is_ours(last) else []
         if len(known) != 2:
             raise ValueError(
@@ -157,7 +158,9 @@ def _draw_regions(
     order = in_order({*found.flat, *labels})
     colours = {label: PALETTE[i % len(PALETTE)] for i, label in enumerate(order)}
     numbers = _numbers(found, order.index)
-    if len(order) == 2 and is_ours(last_step(model)):  # draw the boundary between grid points too
+    if len(order) == 2 and is_ours(
+        steps_of(model)[-1]
+    ):  # draw the boundary between grid points too
         sure = _plane(model.predict_proba_one, names, x, y)
         numbers = _numbers(sure, lambda shares: shares.get(order[1], 0.0))
     edges = np.arange(len(order) + 1) - 0.5
@@ -174,7 +177,7 @@ def _numbers(found: Any, number: Callable[[Any], float]) -> Floats:
 
 def _draw_levels(ax: Any, model: Any, names: Sequence[Any], x: Floats, y: Floats) -> None:
     """Colour the predicted numbers, and draw the line above which our detectors call an example unusual."""
-    last = last_step(model)
+    last = steps_of(model)[-1]
     detector = hasattr(last, "score_one")
     values = _plane(model.score_one if detector else model.predict_one, names, x, y).astype(float)
     shades = ax.contourf(x, y, values, SMOOTH, cmap="cividis")
@@ -228,7 +231,8 @@ def _vectors(model: Any, names: Sequence[Any]) -> Stored:
 def _before(steps: Sequence[Any], x: dict[Any, Any]) -> dict[Any, Any]:
     """An example as it reaches the last step."""
     for step in steps:
-        x = x if is_target_scaler(step) else step.transform_one(x)
+        if not isinstance(step, compose.TargetTransformRegressor):
+            x = step.transform_one(x)
     return x
 
 

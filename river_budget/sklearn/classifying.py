@@ -84,24 +84,6 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
             tags.classifier_tags.multi_class = last_step(self.model)[1]._multiclass
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn from scratch.
-
-        Parameters
-        ----------
-        X
-            A frame or an array of examples.
-        y
-            Their labels.
-        sample_weight
-            Their weights. None: all are 1.
-
-        """
-        X, y, weights = self._checked(X, y, sample_weight, first=True)
-        self._begin(X, y, np.unique(y))
-        self._learn_epochs(X, self._model_labels[self._places(y)], weights)
-        return self
-
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Continue learning: these examples once, in the given order.
 
@@ -122,17 +104,18 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
             raise ValueError("classes must be passed on the first call to partial_fit.")
         X, y, weights = self._checked(X, y, sample_weight, first)
         if first:
-            self._begin(X, y, np.unique(classes))
+            self._begin(y, np.unique(classes))
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes={classes!r} are not those of the first call to partial_fit, {self.classes_!r}"
             )
-        self._learn(X, self._model_labels[self._places(y)], weights)
+        self._learn(X, self._targets(y), weights)
         return self
 
-    def _begin(self, X: Any, y: Any, classes: Any) -> None:
+    def _begin(self, y: Any, classes: Any = None) -> None:
         """An untrained model for these classes, and the label that it gets for each of them."""
         check_classification_targets(y)
+        classes = np.unique(y) if classes is None else classes
         if len(classes) < 2:
             raise ValueError(
                 f"The number of classes has to be greater than one; got {len(classes)} class"
@@ -155,15 +138,15 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
         self._model_labels = np.empty(len(labels), object)
         self._model_labels[:] = labels
 
-    def _places(self, y: Any) -> Any:
-        """The places of labels among `classes_`."""
+    def _targets(self, y: Any) -> Any:
+        """The labels that the model gets."""
         places = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         unknown = np.flatnonzero(self.classes_[places] != y)
         if len(unknown):
             raise ValueError(
                 f"the label {y[unknown[:1]].tolist()[0]!r} is none of classes={self.classes_.tolist()}"
             )
-        return places
+        return self._model_labels[places]
 
     def predict(self, X: Any) -> Any:
         """The predicted labels.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,32 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
         return model
 
     # learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn from scratch.
+
+        Parameters
+        ----------
+        X
+            A frame or an array of examples.
+        y
+            Their labels, or numbers.
+        sample_weight
+            Their weights. None: all are 1.
+
+        """
+        X, y, weights = self._checked(X, y, sample_weight, first=True)
+        self._begin(y)
+        self._learn_epochs(X, self._targets(y), weights)
+        return self
+
+    @abc.abstractmethod
+    def _begin(self, y: Any) -> None:
+        """Make an untrained model for these targets."""
+
+    @abc.abstractmethod
+    def _targets(self, y: Any) -> Any:
+        """Targets as the model takes them."""
 
     def _learn_epochs(self, X: Any, targets: Any, weights: Any) -> None:
         order, random = np.arange(len(X)), check_random_state(self.random_state)

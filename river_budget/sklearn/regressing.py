@@ -66,24 +66,6 @@ class BudgetRegressor(RegressorMixin, RiverEstimator):  # type: ignore[misc]
     _kind = base.Regressor
     _numeric = True
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn from scratch.
-
-        Parameters
-        ----------
-        X
-            A frame or an array of examples.
-        y
-            Their targets.
-        sample_weight
-            Their weights. None: all are 1.
-
-        """
-        X, y, weights = self._checked(X, y, sample_weight, first=True)
-        self.model_ = self._fresh()
-        self._learn_epochs(X, y.astype(np.float64), weights)
-        return self
-
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Continue learning: these examples once, in the given order.
 
@@ -100,9 +82,15 @@ class BudgetRegressor(RegressorMixin, RiverEstimator):  # type: ignore[misc]
         first = not hasattr(self, "model_")
         X, y, weights = self._checked(X, y, sample_weight, first)
         if first:
-            self.model_ = self._fresh()
-        self._learn(X, y.astype(np.float64), weights)
+            self._begin(y)
+        self._learn(X, self._targets(y), weights)
         return self
+
+    def _begin(self, y: Any) -> None:
+        self.model_ = self._fresh()
+
+    def _targets(self, y: Any) -> Any:
+        return y.astype(np.float64)
 
     def predict(self, X: Any) -> Any:
         """The predictions.

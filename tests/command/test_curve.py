@@ -10,6 +10,7 @@ import pytest
 import river_budget as rb
 from river_budget.experiments import command
 from river_budget.experiments.race import curve
+from river_budget.model.estimators.nested import steps_of
 from river_budget.plots import running
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib: the extra `plots`")
@@ -54,9 +55,9 @@ def test_all_estimators_and_rivers_models_may_be_drawn():
     assert {"ARF", "KNN", "AutoKernel", "Perceptron", "Projectron++"} < set(models)
     assert set(curve.usual(models)) < set(models)
     assert {name for name in rb.__all__ if name.endswith("Classifier")} == {
-        type(running.last_step(model)).__name__
+        type(steps_of(model)[-1]).__name__
         for model in models.values()
-        if type(running.last_step(model)).__module__.startswith("river_budget")
+        if type(steps_of(model)[-1]).__module__.startswith("river_budget")
     }
 
 

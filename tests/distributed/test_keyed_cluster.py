@@ -50,7 +50,8 @@ def predictions_of(models, X, y, deaths=()):
 
 def places(models):
     """(process, node) of every shard."""
-    ray = models._coordinator.backend.ray
+    import ray
+
     hosts = [worker.host for worker in models._coordinator.backend.workers]
     place = lambda host: (os.getpid(), ray.get_runtime_context().get_node_id())  # noqa: E731
     return ray.get([host.__ray_call__.remote(place) for host in hosts])

@@ -18,7 +18,7 @@ from river import naive_bayes, preprocessing
 import river_budget as rb
 from river_budget.distributed import KeyedModels
 from river_budget.distributed.keyed import storage
-from river_budget.distributed.keyed.chunks import unpacked
+from river_budget.distributed.keyed.keys import unpacked
 from river_budget.distributed.keyed.storage import Folder
 from river_budget.distributed.workers.serial import Worker
 from river_budget.kernels import RBF
@@ -110,17 +110,17 @@ class Later:
     """The result of a call that is made when somebody asks for it, after those before it."""
 
     def __init__(self, queue, call):
-        self.queue, self.call, self.done = queue, call, None
+        self.queue, self.call, self.answer = queue, call, None
         queue.append(self)
 
-    def ready(self):
-        return self.done is not None
+    def done(self):
+        return self.answer is not None
 
     def result(self):
-        while self.done is None:
+        while self.answer is None:
             first = self.queue.pop(0)
-            first.done = first.call()
-        return self.done.result()
+            first.answer = first.call()
+        return self.answer.result()
 
 
 def test_a_checkpoint_is_noted_when_all_shards_have_written_it(tmp_path, monkeypatch):

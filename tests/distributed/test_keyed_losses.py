@@ -269,7 +269,7 @@ def many(models, stop):
         models.learn_many(X.assign(key=order[first % MANY :][:CHUNK]), X["a"] > 0.0)
 
 
-def limit_files_of(models, size):
+def limit_files_of(ray, models, size):
     """Let no file of a shard grow beyond so many bytes, as on a full disk; None: no limit any more."""
 
     def limit(host):
@@ -279,7 +279,6 @@ def limit_files_of(models, size):
         _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size or most, most))
 
-    ray = models._coordinator.backend.ray
     ray.get(models._coordinator.backend.workers[0].host.__ray_call__.remote(limit))
 
 
@@ -314,11 +313,11 @@ def test_many_keys_outlive_a_killed_program_a_killed_worker_and_a_full_disk(ray,
         assert saved in (8 * CHUNK, 12 * CHUNK)  # the third one may not have been complete
         many(models, 17 * CHUNK)
         models.write_checkpoint()
-        limit_files_of(models, 2**20)
+        limit_files_of(ray, models, 2**20)
         with pytest.raises(sqlite3.Error, match=f"from row {17 * CHUNK} on"):  # noqa: PT012
             many(models, 2 * MANY)
             models.write_checkpoint()
-        limit_files_of(models, None)
+        limit_files_of(ray, models, None)
         with contextlib.suppress(sqlite3.Error):  # where going back needed room too, it is done now
             models.flush()
             models.keys()

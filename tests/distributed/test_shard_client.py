@@ -22,7 +22,7 @@ class Slip:
     def __init__(self, scribe, method, arguments):
         self.scribe, self.method, self.arguments = scribe, method, arguments
 
-    def ready(self):
+    def done(self):
         return self.scribe.ready
 
     def result(self):

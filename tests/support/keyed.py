@@ -84,14 +84,15 @@ def one_by_one(model, X, y, w=None):
 
 def processes_of(models):
     """The processes of the shards, with Ray."""
-    ray = models._coordinator.backend.ray
+    import ray
+
     hosts = [worker.host for worker in models._coordinator.backend.workers]
     return ray.get([host.__ray_call__.remote(lambda host: os.getpid()) for host in hosts])
 
 
 def shards_of(models):
     """The shards, without Ray."""
-    return [worker.host.object for worker in models._coordinator.backend.workers]
+    return [worker.host.made.result() for worker in models._coordinator.backend.workers]
 
 
 def content_of(models, path):

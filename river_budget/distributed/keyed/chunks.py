@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import functools
-import hashlib
-import struct
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -21,10 +18,9 @@ from ...model.inputs.features import FeatureIndex
 from ...model.inputs.frames import Frame
 from ...model.inputs.targets import Targets, array_of, weights
 from ...parameters import is_missing, number
+from .keys import address
 
 PIECE = 8192  # rows
-DEEPEST = 20  # the depth up to which tuples in a key may be nested
-MANY = 2**16  # keys whose bytes and shards are remembered for later chunks
 
 
 @dataclasses.dataclass(slots=True)
@@ -140,7 +136,7 @@ class Chunk:
     def by_shard(self, shards: int) -> Iterator[tuple[int, Any, ShardRows]]:
         """(shard, the places in the chunk, the rows) for every shard that has rows."""
         codes, distinct = coded(self.keys)
-        names, owners = zip(*(_address(key, shards) for key in distinct), strict=True)
+        names, owners = zip(*(address(key, shards) for key in distinct), strict=True)
         owner = np.array(owners, np.intp)[codes]
         order = np.argsort(codes, kind="stable")
         for shard in sorted(set(owners)):
@@ -181,13 +177,6 @@ def coded(keys: Sequence[Any]) -> tuple[Any, Iterable[Any]]:
     return codes, numbers
 
 
-@functools.lru_cache(MANY, typed=True)
-def _address(key: Any, shards: int) -> tuple[bytes, int]:
-    """The bytes of a key and its shard."""
-    name = packed(key)
-    return name, shard_of(name, shards)
-
-
 def picked(values: Any, places: Any) -> Any:
     """Some rows of an array, or some elements of a list."""
     if isinstance(values, np.ndarray):
@@ -207,62 +196,3 @@ def matrix(rows: list[dict[Any, Any]], names: list[Any], predicted: bool = False
         read = number_or_zero if predicted else number
         values = np.array([[read(name, x[name]) for name in names] for x in rows])
     return np.require(values, np.float64, ["C", "A", "W"]).reshape(len(rows), len(names))
-
-
-# Keys are converted to bytes, which are the same on every machine and in every process, and back. Keys that are equal
-# in Python are one key: 1, 1.0 and True have the same bytes, as they have the same place in a dict. So it does not
-# matter whether a column of numbers came as integers or as floats.
-
-
-LENGTH = struct.Struct("<I")
-REAL = struct.Struct("<d")
-
-
-def packed(key: Any, depth: int = 0) -> bytes:
-    """The bytes of a key: a letter for its kind, then its content."""
-    if isinstance(key, np.generic):
-        key = key.item()
-    if type(key) is str:
-        return b"s" + key.encode("utf-8", "surrogatepass")
-    if isinstance(key, int):
-        return b"i%d" % key
-    if type(key) is float and key == key:
-        return b"i%d" % int(key) if key.is_integer() else b"f" + REAL.pack(key)
-    if type(key) is bytes:
-        return b"b" + key
-    if type(key) is tuple and depth < DEEPEST:
-        parts = [packed(part, depth + 1) for part in key]
-        return b"t" + b"".join(LENGTH.pack(len(part)) + part for part in parts)
-    raise ValueError(
-        f"a key must be text, bytes, a number or a tuple of these, and must not be missing: not {key!r}"
-    )
-
-
-def unpacked(data: bytes, depth: int = 0) -> Any:
-    """The key of these bytes."""
-    kind, content = data[:1], data[1:]
-    if kind == b"s":
-        return content.decode("utf-8", "surrogatepass")
-    if kind == b"i":
-        return int(content)
-    if kind == b"f":
-        return REAL.unpack(content)[0]
-    if kind == b"b":
-        return content
-    if kind == b"t" and depth < DEEPEST:
-        return tuple(unpacked(part, depth + 1) for part in _parts(content))
-    raise ValueError(f"{data[:20]!r} is no key")
-
-
-def _parts(content: bytes) -> list[bytes]:
-    parts, start = [], 0
-    while start < len(content):
-        stop = start + LENGTH.size + LENGTH.unpack_from(content, start)[0]
-        parts.append(content[start + LENGTH.size : stop])
-        start = stop
-    return parts
-
-
-def shard_of(key: bytes, shards: int) -> int:
-    """The shard to which a key belongs."""
-    return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "little") % shards

@@ -7,24 +7,24 @@ must be sent again. One shard alone could not: it would learn rows twice that th
 from __future__ import annotations
 
 import collections
+import itertools
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..precompile import precompile
 from ..workers import backends
-from ..workers.serial import Ticket, Worker, WorkerLost
-from .chunks import Chunk, shard_of
+from ..workers.serial import Answer, Worker, WorkerLost
+from .chunks import Chunk
+from .keys import shard_of
 from .shard import Shard
-from .storage import Folder, Form
+from .storage import Folder
 
 MODELS_AT_ONCE = 1000  # at most so many models in one message
 # The largest number of messages without an answer: enough to keep a shard busy, and few to hold in memory.
 WINDOW = 4
-LOSSES = (
-    WorkerLost,
-    sqlite3.Error,
-)  # errors after which a shard no longer holds what it has learned
+# errors after which a shard no longer holds what it has learned
+LOSSES = (WorkerLost, sqlite3.Error)
 
 
 class ShardClient:
@@ -35,21 +35,21 @@ class ShardClient:
 
     def __init__(self, worker: Worker, back: Callable[[ShardClient, Exception], None]):
         self.worker, self.back = worker, back
-        self.waiting: collections.deque[tuple[Ticket, bool]] = collections.deque()
+        self.waiting: collections.deque[tuple[Answer, bool]] = collections.deque()
         self.error: Exception | None = None  # the first one that no answer reports
 
-    def send(self, method: str, *arguments: Any, asked: bool = True) -> Ticket:
+    def send(self, method: str, *arguments: Any, asked: bool = True) -> Answer:
         """Send a message. Waits first if too many are without an answer. `asked`: somebody will ask for the answer."""
-        while self.waiting and (len(self.waiting) >= WINDOW or self.waiting[0][0].ready()):
+        while self.waiting and (len(self.waiting) >= WINDOW or self.waiting[0][0].done()):
             self._settle()
-        ticket = self.worker.submit(method, *arguments)
-        self.waiting.append((ticket, asked))
-        return ticket
+        message = self.worker.submit(method, *arguments)
+        self.waiting.append((message, asked))
+        return message
 
-    def answer(self, ticket: Ticket) -> Any:
+    def answer(self, message: Answer) -> Any:
         """Wait for the answer to a message."""
         try:
-            return ticket.result()
+            return message.result()
         except LOSSES as loss:
             self.back(self, loss)
 
@@ -66,9 +66,9 @@ class ShardClient:
 
     def _settle(self) -> None:
         """Wait for the answer to the oldest message without one."""
-        ticket, asked = self.waiting[0]
+        message, asked = self.waiting[0]
         try:
-            self.answer(ticket)
+            self.answer(message)
         except LOSSES:
             raise
         except Exception as error:
@@ -77,7 +77,7 @@ class ShardClient:
         self.waiting.popleft()
 
 
-Sent = tuple[ShardClient, Any, Ticket]  # (client, places of the rows in the chunk, their message)
+Sent = tuple[ShardClient, Any, Answer]  # (client, places of the rows in the chunk, their message)
 
 
 class Coordinator:
@@ -86,14 +86,13 @@ class Coordinator:
     def __init__(
         self,
         template: Any,
-        form: Form,
         backend: str,
         shards: int,
         capacity: int | None,
         folder: Folder | None,
         checkpoint_every: int,
     ):
-        self.template, self.form, self.capacity = template, form, capacity
+        self.template, self.capacity = template, capacity
         self.folder, self.checkpoint_every = folder, checkpoint_every
         self.backend = backends.open(backend)
         try:
@@ -109,14 +108,14 @@ class Coordinator:
         """What makes the shard of this place, as it was at the last complete checkpoint."""
         folder = self.folder
         path, checkpoint = (None, 0) if folder is None else (folder.shard(place), folder.checkpoint)
-        return self.template, self.form, path, checkpoint, self.capacity
+        return self.template, path, checkpoint, self.capacity
 
     def _begin(self, workers: list[Worker]) -> None:
         """All shards are where the last complete checkpoint is."""
         self.number = 0 if self.folder is None else self.folder.checkpoint
         self.rows_done = 0 if self.folder is None else self.folder.rows
         self.rows_saved = self.rows_sealed = self.rows_done
-        self.seals: list[Ticket] = []  # those for the checkpoint in progress
+        self.seals: list[Answer] = []  # those for the checkpoint in progress
         self.clients = [ShardClient(worker, self._go_back) for worker in workers]
         for worker in workers:
             worker.begun.result()
@@ -154,9 +153,9 @@ class Coordinator:
         sent: list[Sent] = []
         for start, piece in chunk.pieces():
             for client, places, rows in self._addressed(piece):
-                ticket = client.send("learn", rows, predict, asked=predict)
+                message = client.send("learn", rows, predict, asked=predict)
                 if predict:
-                    sent.append((client, start + places, ticket))
+                    sent.append((client, start + places, message))
             self.rows_done += len(piece)
             self._continue_checkpoints()
         return sent
@@ -176,8 +175,8 @@ class Coordinator:
     def gather(self, n: int, sent: list[Sent]) -> list[Any]:
         """The answers of all shards, in the order of the rows."""
         values = [None] * n
-        for client, places, ticket in sent:
-            for place, value in zip(places.tolist(), client.answer(ticket), strict=True):
+        for client, places, message in sent:
+            for place, value in zip(places.tolist(), client.answer(message), strict=True):
                 values[place] = value
         return values
 
@@ -189,7 +188,7 @@ class Coordinator:
     def ask_all(self, method: str) -> list[Any]:
         """The answers of all shards."""
         sent = [(client, client.send(method)) for client in self.clients]
-        return [client.answer(ticket) for client, ticket in sent]
+        return [client.answer(message) for client, message in sent]
 
     def drain(self) -> None:
         """Wait until all messages are answered."""
@@ -203,37 +202,32 @@ class Coordinator:
 
     # all models
 
-    def names(self) -> list[tuple[bytes, int]]:
-        """All keys in the order of their bytes, with their shards."""
-        found = self.ask_all("keys")
-        return sorted((name, shard) for shard, names in enumerate(found) for name in names)
+    def names(self) -> list[bytes]:
+        """All keys in the order of their bytes."""
+        return sorted(itertools.chain.from_iterable(self.ask_all("keys")))
 
     def models(self) -> Iterator[tuple[bytes, bytes]]:
         """Key and state of all models, in the order of `names`."""
-        names = self.names()
-        for start in range(0, len(names), MODELS_AT_ONCE):
-            batch = names[start : start + MODELS_AT_ONCE]
+        names = iter(self.names())
+        while some := list(itertools.islice(names, MODELS_AT_ONCE)):
             found: dict[bytes, bytes] = {}
-            for shard in {shard for _, shard in batch}:
-                own = [name for name, owner in batch if owner == shard]
+            for shard, own in self._by_shard(some):
                 found |= zip(own, self.ask(shard, "states_of", own), strict=True)
-            for name, _ in batch:
+            for name in some:
                 yield name, found[name]
 
-    def adopt(self, models: Iterable[tuple[bytes, bytes]]) -> None:
+    def adopt(self, models: Iterator[tuple[bytes, bytes]]) -> None:
         """Spread models over the shards."""
-        batches: list[list[tuple[bytes, bytes]]] = [[] for _ in self.clients]
-        for name, state in models:
-            shard = shard_of(name, len(self.clients))
-            batches[shard].append((name, state))
-            if len(batches[shard]) == MODELS_AT_ONCE:
-                self._send_models(shard, batches[shard])
-                batches[shard] = []
-        for shard, batch in enumerate(batches):
-            self._send_models(shard, batch)
+        while some := dict(itertools.islice(models, MODELS_AT_ONCE)):
+            for shard, own in self._by_shard(some):
+                self.clients[shard].send("adopt", [(k, some[k]) for k in own], asked=False)
 
-    def _send_models(self, shard: int, batch: list[tuple[bytes, bytes]]) -> None:
-        self.clients[shard].send("adopt", batch, asked=False)
+    def _by_shard(self, names: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+        """(shard, its keys) of every shard that has some of these."""
+        found: dict[int, list[bytes]] = {}
+        for name in names:
+            found.setdefault(shard_of(name, len(self.clients)), []).append(name)
+        yield from found.items()
 
     # checkpoints
 
@@ -246,7 +240,7 @@ class Coordinator:
     def _continue_checkpoints(self) -> None:
         if self.folder is None:
             return
-        if self.seals and all(seal.ready() for seal in self.seals):
+        if self.seals and all(seal.done() for seal in self.seals):
             self._complete()
         if self.rows_done - self.rows_sealed >= self.checkpoint_every:
             self._complete()

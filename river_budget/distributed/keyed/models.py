@@ -11,9 +11,10 @@ from river import base
 
 from ...parameters import optional, whole
 from ...saving import SavedModelError
-from .chunks import Chunk, packed, shard_of
+from .chunks import Chunk
 from .coordinator import Coordinator, Sent
-from .storage import Folder, Form, Reader, States, form_of, key_of, model_of, write
+from .keys import packed, shard_of, unpacked
+from .storage import PICKLED, Folder, Reader, States, model_of, write
 
 __all__ = ["KeyedModels"]
 
@@ -111,11 +112,9 @@ class KeyedModels:
             raise ValueError("max_keys needs checkpoint: a folder for the models that wait")
         self.key, self.shards = key, shards
         self._template: Any = model.clone()
-        self._form = form_of(self._template)
-        self._states = States(self._template, self._form)
+        self._states = States(self._template)
         self._coordinator = Coordinator(
             self._template,
-            self._form,
             backend,
             shards,
             capacity=None if max_keys is None else max(1, max_keys // shards),
@@ -239,7 +238,7 @@ class KeyedModels:
 
     def keys(self) -> list[Any]:
         """All keys, in an order that does not depend on the stream."""
-        return [key_of(name) for name, _ in self._shards.names()]
+        return list(map(unpacked, self._shards.names()))
 
     def __len__(self) -> int:
         """How many keys there are."""
@@ -263,7 +262,7 @@ class KeyedModels:
         The file appears in one step, as in `rb.save`.
         """
         self.flush()
-        about = {"form": self._form.value, "key": self.key, "rows": self.rows_done}
+        about = {"form": self._states.form, "key": self.key, "rows": self.rows_done}
         write(path, about, self._states.of(self._template), self._shards.models())
 
     @classmethod
@@ -291,11 +290,11 @@ class KeyedModels:
 
         """
         file = Reader(path)
-        form = Form(file.about["form"])
-        if form == Form.PICKLED and not allow_pickle:
+        form = file.about["form"]
+        if form == PICKLED and not allow_pickle:
             raise SavedModelError(f"{path} holds pickled models: it is read with allow_pickle=True")
         template = model_of(file.template, form)
-        if form is Form.SAVED and form_of(template) is not form:  # its clones would be pickled
+        if form != PICKLED and States(template).form != form:  # its clones would be pickled
             raise SavedModelError(f"{path} is damaged: its model could not have been saved")
         options = (checkpoint, checkpoint_every, max_keys, backend)
         models = cls(template, file.about["key"], shards, *options)

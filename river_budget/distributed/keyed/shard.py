@@ -8,21 +8,16 @@ from typing import Any
 from ...model.estimators.checks import is_bare, memory_of
 from .chunks import ShardRows
 from .learners import Learner, OurLearner
-from .storage import Form, ShardDatabase, States
+from .storage import ShardDatabase, States
 
 
 class Shard:
     """The object of a worker: models by key."""
 
     def __init__(
-        self,
-        template: Any,
-        form: Form,
-        path: pathlib.Path | None,
-        checkpoint: int,
-        capacity: int | None,
+        self, template: Any, path: pathlib.Path | None, checkpoint: int, capacity: int | None
     ):
-        self.states, self.capacity = States(template, form), capacity
+        self.states, self.capacity = States(template), capacity
         self.learner: Any = (OurLearner if is_bare(template) else Learner)(template)
         self.models: dict[bytes, Any] = {}  # in the order of their last use
         self.changed: set[bytes] = set()  # keys whose models have changed and are not written yet

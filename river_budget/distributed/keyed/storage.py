@@ -21,23 +21,19 @@ A state is a file of `rb.save`, or a pickle. The bytes do not depend on how the 
 
 from __future__ import annotations
 
-import contextlib
-import enum
 import itertools
 import json
 import os
 import pathlib
 import pickle
-import reprlib
 import sqlite3
-import struct
 import zipfile
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from ...saving import LARGEST_FILE, SavedModelError, archive, files, nodes
 from ...saving.errors import damaged
-from .chunks import packed, unpacked
+from .keys import unpacked
 
 NOTE = "keyed_models.json"
 FORMAT = 2  # version of the note
@@ -55,31 +51,17 @@ BLOCK = 2**20
 HEADER = {"form": (str,), "key": (str, int), "rows": (int,)}
 
 
-# models as bytes: as `river_budget.save` writes them if it can, else pickled
+# models as bytes
+
+SAVED, PICKLED = "saved", "pickled"  # the forms; only reading pickled ones can execute code
 
 
-class Form(enum.StrEnum):
-    """How the models of one template are converted to bytes."""
-
-    SAVED = "saved"  # reading them executes no code
-    PICKLED = "pickled"
-
-
-def form_of(template: Any) -> Form:
-    """The form for the clones of a model."""
-    try:
-        nodes.encoded(template.clone())
-    except SavedModelError:
-        return Form.PICKLED
-    return Form.SAVED
-
-
-def model_of(data: bytes, form: Form, settings: str | None = None) -> Any:
-    """The model of these bytes, which continues to learn as it would have. Pickled ones can execute any code.
+def model_of(data: bytes, form: str, settings: str | None = None) -> Any:
+    """The model of these bytes, which continues to learn as it would have.
 
     It must have these settings, if any: compiled code takes for granted that the models of a shard are clones.
     """
-    if form is Form.PICKLED:
+    if form == PICKLED:
         return pickle.loads(data)
     head, source = archive.parsed(data, "the state of a model", LARGEST_FILE)
     model = nodes.loaded(head.get("model"), source)
@@ -89,30 +71,24 @@ def model_of(data: bytes, form: Form, settings: str | None = None) -> Any:
 
 
 class States:
-    """The clones of one model as bytes, and back."""
+    """The clones of one model as bytes, and back: as `river_budget.save` writes them if it can, else pickled."""
 
-    def __init__(self, template: Any, form: Form):
-        self.form = form
-        self.settings = None if form is Form.PICKLED else nodes.settings(nodes.encoded(template)[0])
+    def __init__(self, template: Any):
+        try:
+            self.settings: str | None = nodes.settings(nodes.encoded(template.clone())[0])
+        except SavedModelError:
+            self.settings = None
+        self.form = PICKLED if self.settings is None else SAVED
 
     def of(self, model: Any) -> bytes:
         """The bytes of a model."""
-        if self.form is Form.PICKLED:
+        if self.form == PICKLED:
             return pickle.dumps(model, protocol=5)
         return archive.packed(*nodes.encoded(model))
 
     def model(self, state: bytes) -> Any:
         """The model of these bytes."""
         return model_of(state, self.form, self.settings)
-
-
-def key_of(name: Any) -> Any:
-    """The key of these bytes, which must be the ones that the key has."""
-    with contextlib.suppress(ValueError, TypeError, struct.error):
-        key = unpacked(name)
-        if packed(key) == name:
-            return key
-    raise SavedModelError(f"{reprlib.repr(name)} is no key of a model")
 
 
 # the folder
@@ -220,7 +196,7 @@ class ShardDatabase:
         """All keys that have a state."""
         found = {key for (key,) in self._execute("SELECT DISTINCT key FROM models")}
         for key in found:
-            key_of(key)
+            unpacked(key)
         return found
 
     def close(self) -> None:
@@ -280,7 +256,7 @@ class Reader:
             raise damaged("it names no key, rows or form of models")
         if about["rows"] < 0:
             raise damaged(f"it has learned {about['rows']} rows")
-        if about["form"] not in list(Form):
+        if about["form"] not in (SAVED, PICKLED):
             raise damaged("its models have no known form")
         return about
 
@@ -291,7 +267,7 @@ class Reader:
             while start := stream.read(8):
                 name = self._part(stream, start)
                 state = self._part(stream, stream.read(8))
-                key_of(name)
+                unpacked(name)
                 if name <= last:
                     raise SavedModelError(f"{self.path} is damaged: its keys are not in order")
                 last = name

@@ -18,7 +18,6 @@ from ...parameters import one_of, optional, whole
 from ...progress import Progress
 from ..precompile import precompile
 from ..workers import backends
-from ..workers.ray import RayExecutor
 from .evaluating import (
     Examples,
     ExampleStream,
@@ -29,7 +28,6 @@ from .evaluating import (
     described,
     fingerprint,
     outcomes,
-    run,
 )
 
 FIRST = 1000  # examples, enough to fill most models: some passes run only in full models
@@ -251,14 +249,13 @@ class Sweep:
                 yield outcome
 
     def _found(self, trials: list[Trial]) -> Generator[Outcome, None, None]:
-        rest = (self._workers, trials, self._metric, self._examples)
-        if self._backend == "serial":
-            yield from (run(*trial, self._metric, self._examples) for trial in trials)
-        elif isinstance(self._backend, futures.Executor):
-            yield from outcomes(self._backend, *rest)
+        opened: contextlib.AbstractContextManager[futures.Executor]
+        if isinstance(self._backend, futures.Executor):  # whoever gave it ends it
+            opened = contextlib.nullcontext(self._backend)
         else:
-            with RayExecutor(self._workers) as executor:
-                yield from outcomes(executor, *rest)
+            opened = backends.executor(self._backend, self._workers)
+        with opened as executor:
+            yield from outcomes(executor, self._workers, trials, self._metric, self._examples)
 
     def _identified(self, first: list[Any]) -> list[str]:
         """The key of each setting in the checkpoint."""

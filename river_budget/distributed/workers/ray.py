@@ -8,11 +8,13 @@ from concurrent import futures
 from typing import Any
 
 from ..._version import __version__
-from .serial import Backend, Host, Returned, Ticket, Worker, WorkerLost
+from .serial import Answer, Host, Worker, WorkerLost, finished, stopped
 
 # Objects before Python collects garbage: dicts then arrive twice as fast
 GARBAGE_THRESHOLD = 50_000
 TRIALS = 3  # of a task whose process is lost
+# Workers reserve nothing, so that any number of them fits
+ACTOR = {"num_cpus": 0, "scheduling_strategy": "SPREAD", "max_restarts": -1}
 
 
 def running() -> Any:
@@ -30,92 +32,85 @@ def running() -> Any:
     return ray
 
 
-def lost(failure: Exception) -> WorkerLost:
-    """An error of Ray as one of ours."""
-    reason = str(failure).splitlines()[0].rstrip(".")
-    return WorkerLost(f"a worker is gone: {reason}")
+def returned(function: Any, *arguments: Any) -> tuple[Any, Exception | None]:
+    """(what a call returns, None), or (None, its error): Ray would change an error that is raised.
+
+    The error says where in this process it happened.
+    """
+    try:
+        return function(*arguments), None
+    except Exception as error:
+        if not hasattr(error, "__notes__"):
+            error.add_note("in a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
+        return None, error
 
 
 class RayHost(Host):
-    """Holds the object of a worker in a process of its own. Errors carry the traceback of that process."""
+    """Holds the object of a worker in a process of its own."""
 
     def __init__(self, version: str):
         gc.set_threshold(GARBAGE_THRESHOLD)
         self.version = version
 
-    def begin(self, epoch: int, kind: Any, *arguments: Any) -> Returned:
-        if self.version == __version__:
-            return super().begin(epoch, kind, *arguments)
-        self.epoch = epoch
-        self.error = RuntimeError(
-            f"a worker has river_budget {__version__}, and the program that started it {self.version}: both need the same"
-        )
-        return None, self.error
+    def run(self, method: str, *arguments: Any) -> tuple[Any, Exception | None]:
+        """What a method of the host returns."""
+        return returned(self._run, method, *arguments)
 
-    def call(self, epoch: int, method: str, *arguments: Any) -> Returned:
-        value, error = super().call(epoch, method, *arguments)
-        if error is not None and not hasattr(error, "__notes__"):
-            error.add_note("in a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
-        return value, error
+    def _run(self, method: str, *arguments: Any) -> Any:
+        if self.version != __version__:
+            raise RuntimeError(
+                f"a worker has river_budget {__version__}, and the program that started it {self.version}: both need the same"
+            )
+        return getattr(self, method)(*arguments)
 
 
-class Ray(Backend):
-    """Workers in Ray actors. They reserve nothing, so that any number of them fits."""
+class RayAnswer:
+    """The answer to a call in another process, which is one of `returned`."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.ray = running()
-        options = {"num_cpus": 0, "scheduling_strategy": "SPREAD", "max_restarts": -1}
-        self.actor = self.ray.remote(**options)(RayHost)
+    def __init__(self, ray: Any, reference: Any):
+        self.ray, self.reference = ray, reference
+        self.received: futures.Future[Any] | None = None
 
-    def started(self) -> RayWorker:
-        return RayWorker(self.ray, self.actor.remote(__version__))
+    def done(self) -> bool:
+        return bool(self.ray.wait([self.reference], timeout=0)[0])
+
+    def result(self) -> Any:
+        if self.received is None:
+            self.received = finished(self._receive)
+        return self.received.result()
+
+    def _receive(self) -> Any:
+        try:
+            value, error = self.ray.get(self.reference)
+        except self.ray.exceptions.RayTaskError as failure:  # the value cannot be pickled
+            raise failure.cause from None
+        except self.ray.exceptions.RayError as failure:
+            reason = str(failure).splitlines()[0].rstrip(".")
+            raise WorkerLost(f"a worker is gone: {reason}") from None
+        if error is not None:
+            raise error
+        return value
 
 
 class RayWorker(Worker):
     """A worker in a Ray actor."""
 
-    def __init__(self, ray: Any, host: Any):
-        super().__init__(host)
-        self.ray = ray
+    def __init__(self) -> None:
+        self.ray = running()
+        super().__init__(self.ray.remote(**ACTOR)(RayHost).remote(__version__))
 
-    def send(self, method: str, *arguments: Any) -> Ticket:
+    def send(self, method: str, *arguments: Any) -> Answer:
         if self.host is None or not self.ray.is_initialized():  # a call would start another Ray
-            return Ticket((None, WorkerLost("this worker has been stopped")))
-        call = getattr(self.host, method)
+            return finished(stopped)
+        call = self.host.run
         if method == "begin":  # also in a process that takes the place of a lost one
             call = call.options(max_task_retries=-1)
-        return RayTicket(self.ray, call.remote(*arguments))
+        return RayAnswer(self.ray, call.remote(method, *arguments))
 
     def stop(self) -> None:
         if self.host is not None and self.ray.is_initialized():
             self.ray.kill(self.host)
         self.host = None
-
-
-class RayTicket(Ticket):
-    """The result of a call in a Ray actor."""
-
-    def __init__(self, ray: Any, reference: Any):
-        super().__init__(None)
-        self.ray, self.reference = ray, reference
-
-    def ready(self) -> bool:
-        return bool(self.ray.wait([self.reference], timeout=0)[0])
-
-    def received(self) -> Returned:
-        try:
-            value, error = self.ray.get(self.reference)
-        except self.ray.exceptions.RayTaskError as failure:  # the result cannot be pickled
-            return None, failure.cause
-        except self.ray.exceptions.RayError as failure:
-            return None, lost(failure)
-        return value, error
-
-
-def called(function: Any, *arguments: Any) -> Any:
-    """What a task does."""
-    return function(*arguments)
 
 
 class RayExecutor(futures.ThreadPoolExecutor):
@@ -124,7 +119,7 @@ class RayExecutor(futures.ThreadPoolExecutor):
     def __init__(self, workers: int):
         super().__init__(workers)
         self.ray = running()
-        self.task = self.ray.remote(max_retries=TRIALS - 1)(called)
+        self.task = self.ray.remote(max_retries=TRIALS - 1)(returned)
         self.references: list[Any] = []  # those of tasks that run
 
     def submit(self, function: Any, /, *arguments: Any, **_: Any) -> futures.Future[Any]:
@@ -133,11 +128,7 @@ class RayExecutor(futures.ThreadPoolExecutor):
 
     def _wait(self, reference: Any) -> Any:
         try:
-            return self.ray.get(reference)
-        except self.ray.exceptions.RayTaskError:  # the function itself has raised
-            raise
-        except self.ray.exceptions.RayError as failure:
-            raise lost(failure) from None
+            return RayAnswer(self.ray, reference).result()
         finally:
             self.references.remove(reference)
 

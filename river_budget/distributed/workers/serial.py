@@ -1,11 +1,9 @@
-"""Workers in this process, and what they have in common with those in other processes."""
+"""Workers and tasks in this process, and what they have in common with those in other processes."""
 
 from __future__ import annotations
 
-import contextlib
-from typing import Any
-
-Returned = tuple[Any, Exception | None]  # what a call returns, or its error
+from concurrent import futures
+from typing import Any, Protocol
 
 
 class WorkerLost(RuntimeError):
@@ -28,72 +26,65 @@ class WorkerLost(RuntimeError):
     """
 
 
-class Ticket:
-    """The result of a call, here at once and elsewhere later."""
+class Answer(Protocol):
+    """The answer to a call, as a future has it: here at once and elsewhere later."""
 
-    def __init__(self, returned: Returned | None):
-        self.returned = returned
+    def done(self) -> bool: ...
 
-    def ready(self) -> bool:
-        return True
+    def result(self) -> Any: ...
 
-    def received(self) -> Returned:
-        """Wait until the call returns."""
-        raise NotImplementedError
 
-    def result(self) -> Any:
-        if self.returned is None:
-            self.returned = self.received()
-        value, error = self.returned
-        if error is not None:
-            raise error
-        return value
+def finished(function: Any, *arguments: Any) -> futures.Future[Any]:
+    """The answer to a call that is made now."""
+    answer: futures.Future[Any] = futures.Future()
+    try:
+        answer.set_result(function(*arguments))
+    except Exception as error:
+        answer.set_exception(error)
+    return answer
+
+
+class Serial(futures.Executor):
+    """Runs functions in this process, each at once."""
+
+    def submit(self, function: Any, /, *arguments: Any, **_: Any) -> futures.Future[Any]:
+        return finished(function, *arguments)
 
 
 class Host:
-    """Holds the object of a worker. Errors come back as values, so that no backend changes them.
+    """Holds the object of a worker.
 
     Calls that are meant for an earlier object are refused. A process in the place of a lost one has no object
     at first, and refuses all.
     """
 
     epoch = 0
-    object: Any = None
-    error: Exception | None = None
+    made: futures.Future[Any] | None = None  # the object, or the error of its constructor
 
-    def begin(self, epoch: int, kind: Any, *arguments: Any) -> Returned:
+    def begin(self, epoch: int, kind: Any, *arguments: Any) -> None:
         """Hold kind(*arguments) from now on, in place of the object before."""
         self.close()
-        self.epoch = epoch
-        try:
-            self.object = kind(*arguments)
-        except Exception as error:
-            self.error = error
-        return None, self.error
+        self.epoch, self.made = epoch, finished(kind, *arguments)
+        self.made.result()
 
-    def call(self, epoch: int, method: str, *arguments: Any) -> Returned:
-        """(the value of the method, None), or (None, its error)."""
-        if epoch != self.epoch:
-            return None, WorkerLost("a worker is gone, and another one has begun in its place")
-        if self.error is not None:
-            return None, self.error
-        try:
-            return getattr(self.object, method)(*arguments), None
-        except Exception as error:
-            return None, error
+    def call(self, epoch: int, method: str, *arguments: Any) -> Any:
+        """The value of a method of the object."""
+        if epoch != self.epoch or self.made is None:
+            raise WorkerLost("a worker is gone, and another one has begun in its place")
+        return getattr(self.made.result(), method)(*arguments)
 
     def close(self) -> None:
         """Let the object go, as the end of a process would."""
-        before, self.object, self.error = self.object, None, None
-        if hasattr(before, "close"):
-            before.close()
+        before, self.made = self.made, None
+        if before is not None and before.exception() is None and hasattr(before.result(), "close"):
+            before.result().close()
 
 
 class Worker:
     """Calls the methods of an object."""
 
     epoch = 0  # how many objects there have been
-    begun: Ticket  # whether the last one could be made
+    begun: Answer  # whether the last one could be made
 
     def __init__(self, host: Any):
         self.host = host
@@ -103,15 +94,13 @@ class Worker:
         self.epoch += 1
         self.begun = self.send("begin", self.epoch, kind, *arguments)
 
-    def submit(self, method: str, *arguments: Any) -> Ticket:
+    def submit(self, method: str, *arguments: Any) -> Answer:
         """Call a method of the object."""
         return self.send("call", self.epoch, method, *arguments)
 
-    def send(self, method: str, *arguments: Any) -> Ticket:
+    def send(self, method: str, *arguments: Any) -> Answer:
         """Call a method of the host."""
-        if self.host is None:
-            return Ticket((None, WorkerLost("this worker has been stopped")))
-        return Ticket(getattr(self.host, method)(*arguments))
+        return finished(stopped if self.host is None else getattr(self.host, method), *arguments)
 
     def stop(self) -> None:
         """End the worker at once."""
@@ -120,27 +109,6 @@ class Worker:
         self.host = None
 
 
-class Backend(contextlib.AbstractContextManager["Backend"]):
-    """Starts workers, and stops them at the end of a with block."""
-
-    def __init__(self) -> None:
-        self.workers: list[Worker] = []
-
-    def worker(self, kind: Any, *arguments: Any) -> Worker:
-        """A worker that holds kind(*arguments)."""
-        worker = self.started()
-        self.workers.append(worker)
-        worker.begin(kind, *arguments)
-        return worker
-
-    def started(self) -> Worker:
-        """A worker without an object."""
-        return Worker(Host())
-
-    def close(self) -> None:
-        """Stop all workers."""
-        for worker in self.workers:
-            worker.stop()
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
+def stopped(*arguments: Any) -> None:
+    """What a worker that was stopped answers."""
+    raise WorkerLost("this worker has been stopped")

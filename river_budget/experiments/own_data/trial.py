@@ -19,9 +19,10 @@ from river import compose, linear_model, preprocessing
 from ...delayed import Delayed
 from ...distributed.precompile import precompile
 from ...model.estimators.checks import all_ours
+from ...model.estimators.nested import steps_of
 from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Line, Panel
-from ...plots.running import last_step, memory
+from ...plots.running import memory
 from ...progress import Progress
 from ..common.console import check_names
 from ..common.scores import UNSCORED_ROWS, LabelScore, NumberScore, Score
@@ -130,7 +131,7 @@ def entrants(
     for name in chosen:
         score = NumberScore(unscored) if regression else LabelScore()
         model = for_texts(known[name]) if texts else known[name]
-        boolean = type(last_step(model)) is linear_model.LogisticRegression
+        boolean = type(steps_of(model)[-1]) is linear_model.LogisticRegression
         found.append(Entrant(name, model, score, labels if boolean else None))
     return found
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from river import base, compose
 
-__all__ = ["changed", "last_step", "parameters_of"]
+__all__ = ["changed", "last_step", "parameters_of", "steps_of"]
 
 
 def _parts(model: Any) -> dict[str, Any]:
@@ -39,6 +39,16 @@ def changed(model: Any, name: str, value: Any) -> Any:
             )
         value = changed(parts[first], rest, value)
     return model.clone({first: value})
+
+
+def steps_of(model: Any) -> list[Any]:
+    """What an example meets in a model, in order: a TargetStandardScaler, the steps of a pipeline, or the model alone."""
+    if isinstance(model, compose.Pipeline):
+        *steps, last = model.steps.values()
+        return [*steps, *steps_of(last)]
+    if isinstance(model, compose.TargetTransformRegressor):
+        return [model, *steps_of(model.regressor)]
+    return [model]
 
 
 def last_step(model: Any) -> tuple[str, Any]:
