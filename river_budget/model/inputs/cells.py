@@ -142,17 +142,14 @@ class Cells:
 
     def repaired(self, known: dict[Any, float]) -> Any:
         """All examples in the user's kind of container, with known values, or NaN, in place of bad ones."""
-        if self.lists is not None:
-            return self._repaired_sparse(self.lists, known)
-        values = self.values.copy()
-        for place, name in enumerate(self.names):
-            values[~np.isfinite(values[:, place]), place] = known.get(name, np.nan)
-        return self.table(dict(zip(self.names, values.T, strict=True))) if self.frame else values
-
-    def _repaired_sparse(self, lists: Lists, known: dict[Any, float]) -> Any:
-        matrix, values = self.sparse, lists.values.copy()
-        bad = np.flatnonzero(~np.isfinite(values))
-        values[bad] = [known.get(self.names[c], np.nan) for c in lists.places[bad].tolist()]
+        values = (self.values if self.lists is None else self.lists.values).copy()
+        bad = ~np.isfinite(values)
+        columns = np.nonzero(bad)[1] if self.lists is None else self.lists.places[bad]
+        values[bad] = [known.get(self.names[column], np.nan) for column in columns.tolist()]
+        if self.lists is None:
+            columns = dict(zip(self.names, values.T, strict=True))
+            return values if self.frame is None else self.frame.table(columns)
+        matrix = self.sparse
         found = type(matrix)((values, matrix.indices, matrix.indptr), shape=matrix.shape)
         if self.frame is None:
             return found
