@@ -8,10 +8,10 @@ import numpy as np
 from river import compose
 
 from .guard import is_guarded
-from .model.estimators.checks import is_ours, memory_of
 from .model.inputs.batches import Batch
 from .model.inputs.cells import Cells, as_list
 from .model.inputs.targets import array_of
+from .nested import is_ours, memory_of
 
 __all__ = [
     "decision_function_one",

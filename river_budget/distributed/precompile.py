@@ -11,9 +11,8 @@ from typing import Any
 
 from river import base
 
-from ..model.estimators.checks import all_ours
 from ..model.estimators.estimators import Classifier
-from ..model.estimators.nested import steps_of
+from ..nested import all_ours, steps_of
 
 EXAMPLE = {"a": 0.5, "b": -0.5}
 

@@ -19,9 +19,9 @@ from ..algorithms.gradient.one_class import KernelOneClassSVM
 from ..algorithms.scaling.targets import TargetStandardScaler
 from ..algorithms.window.sbp import SBPClassifier
 from ..core.block import blocks
-from ..model.estimators.nested import last_step
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.targets import Labels, plain
+from ..nested import last_step
 from ..saving import files
 from .expansions import expansion, waves
 from .graph import Columns, Graph, Tensor, check_texts, not_exported

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..distributed.precompile import precompile
-from ..model.estimators.nested import steps_of
+from ..nested import steps_of
 from .figures import on_axes
 from .panels import Line, Panel
 from .running import (

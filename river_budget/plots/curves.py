@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model.estimators.nested import changed, last_step
+from ..nested import changed, last_step
 from ..parameters import optional, whole
 from .figures import on_axes
 from .panels import Line, Panel

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from river import base
 
 from ..datasets.orders import ours
-from ..model.estimators.nested import steps_of
+from ..nested import steps_of
 
 Example = tuple[dict[Any, Any], Any]
 Models = Any  # a River model, several, or a mapping from names to models

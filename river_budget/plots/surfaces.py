@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
-from ..model.estimators.checks import is_ours
-from ..model.estimators.nested import steps_of
 from ..model.inputs.features import in_order
 from ..model.inputs.targets import Labels
+from ..nested import is_ours, steps_of
 from .figures import DPI, ONLY_PANEL, SMALL, TEXT, load_matplotlib, pyplot
 from .line_styles import BLUE, COLOURS, GREY, VERMILLION
 from .running import Example, Floats

@@ -11,8 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from ..algorithms.auto.estimators import AutoKernelClassifier
-from ..model.estimators.checks import is_bare, scores_of_batch
-from ..model.estimators.nested import changed, last_step
+from ..nested import changed, is_bare, last_step, scores_of_batch
 from ..pipelines import decision_function_one
 from .common import RiverEstimator
 

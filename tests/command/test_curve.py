@@ -10,7 +10,7 @@ import pytest
 import river_budget as rb
 from river_budget.experiments import command
 from river_budget.experiments.race import curve
-from river_budget.model.estimators.nested import steps_of
+from river_budget.nested import steps_of
 from river_budget.plots import running
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib: the extra `plots`")

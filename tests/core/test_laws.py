@@ -82,7 +82,7 @@ FLOORS = [  # from the ground up; modules may import what lies on their own floo
     {"parameters"},
     {"kernels", "maintenance", "datasets"},
     {"model"},
-    {"guard", "feature_budget", "pipelines", "delayed"},
+    {"guard", "feature_budget", "nested", "pipelines", "delayed"},
     {"algorithms"},
     {"uniting"},
     {"saving"},

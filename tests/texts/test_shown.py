@@ -14,7 +14,7 @@ from river import base, datasets
 from scripts import load
 
 import river_budget as rb
-from river_budget.model.estimators.checks import all_ours
+from river_budget.nested import all_ours
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

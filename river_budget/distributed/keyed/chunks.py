@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ...model.estimators.checks import is_bare
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import FeatureIndex
 from ...model.inputs.frames import Frame
 from ...model.inputs.targets import Targets, array_of, weights
+from ...nested import is_bare
 from ...parameters import is_missing, number
 from .keys import address
 

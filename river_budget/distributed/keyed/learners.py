@@ -17,13 +17,13 @@ import numpy as np
 from river import base
 
 from ...model.calls.calls import Call, Workspace
-from ...model.estimators.checks import (
-    forget_free_rows,
-)
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import FeatureIndex
 from ...model.inputs.targets import Labels, Targets
 from ...model.lock import ModelLock
+from ...nested import (
+    forget_free_rows,
+)
 from .chunks import ShardRows
 
 # At most so many batch passes for one message. Models that share their indexes with few others get none.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from ...model.estimators.checks import is_bare, memory_of
+from ...nested import is_bare, memory_of
 from .chunks import ShardRows
 from .learners import Learner, OurLearner
 from .storage import ShardDatabase, States

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from river import base, compose, evaluate, metrics
 
-from ...model.estimators.checks import steps_of_ours
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import in_order
+from ...nested import steps_of_ours
 from ...parameters import Value
 from ..workers.serial import WorkerLost
 

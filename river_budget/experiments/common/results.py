@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ...distributed.precompile import precompile
-from ...model.estimators.checks import all_ours
+from ...nested import all_ours
 from ...plots.running import memory, predict_and_learn
 from ...progress import Progress
 from .scores import UNSCORED_ROWS, LabelScore, NumberScore

@@ -18,8 +18,7 @@ from river import compose, linear_model, preprocessing
 
 from ...delayed import Delayed
 from ...distributed.precompile import precompile
-from ...model.estimators.checks import all_ours
-from ...model.estimators.nested import steps_of
+from ...nested import all_ours, steps_of
 from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Line, Panel
 from ...plots.running import memory
