@@ -109,7 +109,7 @@ def run_record(options: argparse.Namespace) -> int:
     check_drawing(plot)
     tasks = [task for task in record.tasks() if task.key not in store]
     with Progress(len(tasks), record.name) as progress:
-        measure(tasks, store, 1 if record.alone else options.jobs, progress)
+        measure(tasks, store, options.jobs, progress)
     found = rows(record, store)
     shown = table(record, found, options.times)
     print_tables(options, (shown, "\n".join(remarks(record, found, store))))
@@ -147,7 +147,7 @@ def run_reproduce(options: argparse.Namespace) -> int:
     tasks = {task.key: task for part in parts for task in part.tasks() if task.key not in store}
     with Progress(len(tasks), "reproduce") as progress:
         for part in parts:
-            measure(part.tasks(), store, 1 if part.alone else options.jobs, progress)
+            measure(part.tasks(), store, options.jobs, progress)
             # after every record, so that the document shows what is finished
             write(options.output, parts, store, [part])
     found = [row for part in parts for row in rows(part, store)]

@@ -95,7 +95,6 @@ class Record:
     cells: tuple[Cell, ...]
     note: str = ""
     panels: Panels | None = field(default=None, compare=False)
-    alone: bool = False  # whether to run one task at a time, as times are measured
     columns: int | None = None  # panels side by side
     claims: tuple[Claim, ...] = field(default=(), compare=False)  # what the paper's figure shows
 
@@ -215,7 +214,7 @@ def spread_line(name: str, x: Any, runs: Any, what: str = "values") -> Line:
 def _with_spread(runs: Any, what: str) -> tuple[Any, Any, Any]:
     """(y, low, high) over several runs: the mean, and one standard deviation on both sides.
 
-    For seconds: the least, and the median as upper limit, as other work on the machine makes some too long.
+    For seconds: the least, and the median as upper limit, as other work on the machine makes some longer.
     """
     table = np.array(runs)
     if what == "seconds":

@@ -160,9 +160,8 @@ Settings, cell by cell:
 
 {settings}
 
-Times are multiples of the Perceptron's on the same data, or of the first line's where there is none; ours are those
-of the fastest run, two at a time, without the time of reading and testing. All runs together took {minutes} minutes of
-one core, with them.
+Times are multiples of the Perceptron's on the same data, or of the first line's where there is none; ours are processor
+times of the fastest run, without reading and testing. With these all runs together took {minutes} minutes of one core.
 
 What is known about a difference stands beside it.
 

@@ -1,7 +1,7 @@
 """Tasks: one run of one model over one order of the examples, by one of eight protocols, and how they are run.
 
 The key of a task contains everything that determines its measurement, so that a later session finds the measurement.
-Only times differ between runs.
+Only times differ between runs; they are times of the processor, which other work on the machine hardly changes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Task:
         return f"{self.protocol} {self.data}#{self.repeat}{options} {name}({parameters})"
 
     def run(self) -> Measurement:
-        """Measure, by the protocol of the task; "processor" is the time that all of it took of one core."""
+        """Measure, by the protocol of the task; "processor" is the time that all of it took of a core."""
         begin = time.thread_time()
         found = PROTOCOLS[self.protocol](self, **dict(self.options))
         return found | {"processor": round(time.thread_time() - begin, 2)}
@@ -118,9 +118,9 @@ def progressive(
     model, at = fresh(task, y), stops(len(y))
     values, seconds, total, spent = [], [], 0.0, 0.0
     for start, stop in itertools.pairwise([0, *at]):
-        begin = time.perf_counter()
+        begin = time.thread_time()
         predicted = model.predict_then_learn_many(X[start:stop], y[start:stop])
-        spent += time.perf_counter() - begin
+        spent += time.thread_time() - begin
         difference = predicted - y[start:stop] if y.dtype == float else predicted != y[start:stop]
         total += float(np.sum(np.square(difference.astype(float))))
         values.append(total / stop)
@@ -201,12 +201,12 @@ def holdout(
     for start, stop in itertools.pairwise([0, *at]):
         for first in range(start, stop, PART if scoring else stop):
             part = slice(first, min(first + PART, stop) if scoring else stop)
-            begin = time.perf_counter()
+            begin = time.thread_time()
             if scoring and first:
                 model.predict_many(X[part])
-            between = time.perf_counter()
+            between = time.thread_time()
             model.learn_many(X[part], y[part])
-            spent += time.perf_counter() - between
+            spent += time.thread_time() - between
             scored += between - begin
         if mean:
             model = mean_of_updates(fresh(task, y), X, y)
@@ -255,9 +255,9 @@ def llsvm(task: Task, C: float, landmarks: int, **split: Any) -> Measurement:
 def refined(task: Task, iterations: int, test: str) -> Measurement:
     """The batch Perceptron with all examples in its window, after `iterations`: the accuracy on the test file."""
     X, y, X_test, y_test = split_of(task, test=test)
-    begin = time.perf_counter()
+    begin = time.thread_time()
     model = batch_methods.refined(fresh(task, y), X, y, iterations)
-    seconds = time.perf_counter() - begin
+    seconds = time.thread_time() - begin
     error = float(np.mean(model.predict_many(X_test) != y_test))
     return _solved(batch_methods.Solution(error, seconds), iterations)
 

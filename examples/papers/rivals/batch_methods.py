@@ -153,9 +153,9 @@ def svc(split: Split, *, gamma: float, C: float) -> Solution:
     except ImportError:
         raise RuntimeError("SVC needs scikit-learn: pip install scikit-learn") from None
     X, y, X_test, y_test = compact(split)
-    start = time.perf_counter()
+    start = time.thread_time()
     model = SVC(C=C, gamma=gamma).fit(X, y)
-    seconds = time.perf_counter() - start
+    seconds = time.thread_time() - start
     error = float(np.mean(model.predict(X_test) != y_test))
     return Solution(error, seconds, int(model.n_support_.sum()))
 
