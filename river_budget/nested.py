@@ -28,11 +28,7 @@ def is_bare(model: Any) -> bool:
 
 def steps_of_ours(model: Any) -> Iterator[StreamModel]:
     """The models of this package among the steps of a pipeline, or the model itself."""
-    if is_ours(model):
-        yield model
-    elif isinstance(model, compose.Pipeline):
-        for step in model.steps.values():
-            yield from steps_of_ours(step)
+    return filter(is_ours, steps_of(model))
 
 
 def all_ours(model: Any) -> Iterator[StreamModel]:

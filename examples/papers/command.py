@@ -30,7 +30,6 @@ from river_budget.experiments.common.console import (
     print_tables,
     say_missing,
 )
-from river_budget.experiments.common.stored import at_hand
 from river_budget.experiments.speed.speed import processor
 from river_budget.progress import Progress
 
@@ -40,6 +39,7 @@ from .moa import LEARNERS, Match, compare
 from .printed.all_records import all_records
 from .records.records import Record, rows
 from .records.reports import remarks, summary, table, write
+from .records.stored import at_hand
 from .records.tasks import Store, measure, ready
 
 RESULTS = "river-budget-results"  # the folder of stored measurements

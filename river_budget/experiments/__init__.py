@@ -1,1 +1,1 @@
-"""What `river-budget` measures: a race for newcomers, speed, and the tables and figures of papers."""
+"""What `river-budget` measures: a race for newcomers, AutoKernel, speed, and models on a file of one's own."""

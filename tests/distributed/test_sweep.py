@@ -110,11 +110,11 @@ def test_a_weight_counts_for_every_setting():
 
 
 def test_examples_that_are_no_numbers_are_not_made_to_be():
-    assert Examples(STREAM).arrays is not None
+    assert Examples(STREAM).batch is not None
     for odd in ("red", None, math.nan, math.inf, [1.0], 10**400):
-        assert Examples([({"a": odd}, 1)]).arrays is None
-    assert Examples(emerging(20)).arrays is None
-    assert Examples([]).arrays is None
+        assert Examples([({"a": odd}, 1)]).batch is None
+    assert Examples(emerging(20)).batch is None
+    assert Examples([]).batch is None
 
 
 # The grid and the stream

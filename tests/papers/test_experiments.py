@@ -14,14 +14,14 @@ from conftest import DATA, ROOT
 from papers import command
 from papers.printed import paper2016, paper2018
 from papers.printed.all_records import all_records
-from papers.records import records, reports, tasks, verdicts
+from papers.records import records, reports, stored, tasks, verdicts
 from papers.records.records import Cell, Record, rows
 from papers.records.tasks import Store, Task, measure
 from papers.records.verdicts import Measured, Printed, verdict
 
 import river_budget as rb
 from river_budget import datasets
-from river_budget.experiments.common import console, stored, tables
+from river_budget.experiments.common import console, tables
 
 RECORDS = {record.name: record for record in all_records()}
 

@@ -7,9 +7,8 @@ import tomllib
 from collections.abc import Iterable
 from typing import Any
 
-from river_budget.experiments.common.stored import at_hand
-
 from ..records.records import Cell, Panels, Record
+from ..records.stored import at_hand
 from ..records.verdicts import Claim
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import river_budget as rb
-from river_budget.experiments.common.stored import dataset
 
 from ..records.records import CHOSEN, FITTED, STATED, Cell, Record
+from ..records.stored import dataset
 from ..records.tasks import Task, repeated
 from ..records.verdicts import Printed
 from .described import contents, first_at_hand, record

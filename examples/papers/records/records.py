@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from river_budget.experiments.common.stored import dataset
 from river_budget.plots.panels import Line, Panel
 
+from .stored import dataset
 from .tasks import Measurement, Store, Task
 from .verdicts import ORDER, OTHER, Claim, Measured, Printed, undecided, verdict
 

@@ -21,12 +21,12 @@ from river_budget import datasets
 from river_budget.core.block import blocks
 from river_budget.core.compiling.jit import stamp
 from river_budget.distributed.precompile import precompile
-from river_budget.experiments.common.stored import at_hand, dataset, lock
 from river_budget.progress import Progress
 
 from ..rivals import batch_methods, linear_on_features, smo
 from ..rivals.batch_methods import Split
 from .outcomes import Outcomes
+from .stored import at_hand, dataset, lock
 
 Measurement = dict[str, Any]  # "at", "values" and "seconds": lists of equal length
 CURVE_POINTS = 40

@@ -24,7 +24,6 @@ from river import base, compose, evaluate, metrics
 
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.inputs.batches import Batch
-from ...model.inputs.features import in_order
 from ...nested import steps_of_ours
 from ...parameters import Value
 from ..workers.serial import WorkerLost
@@ -209,21 +208,18 @@ class Examples:
         return secrets.token_bytes(16), pickle.dumps(self.stream)
 
     @functools.cached_property
-    def arrays(self) -> tuple[list[Any], Any, list[Any]] | None:
-        """Names, rows and targets. None unless all examples have the same features, and these are finite numbers."""
+    def batch(self) -> Batch | None:
+        """The examples as a batch. None unless all have the same features, and these are finite numbers."""
         if callable(self.stream) or not self.stream:
             return None
-        first = next(iter(self.stream))[0].keys()
-        if any(more or x.keys() != first for x, _, *more in self.stream):
+        names = list(next(iter(self.stream))[0])
+        if any(more or x.keys() != set(names) for x, _, *more in self.stream):
             return None
-        names = in_order(first)  # the order that models use, so that sums are rounded alike
         try:
-            rows = np.array([[x[name] for name in names] for x, _ in self.stream])
+            rows = Batch(np.array([[x[name] for name in names] for x, _ in self.stream]))
         except ValueError:
             return None
-        if rows.dtype.kind not in "biuf" or rows.ndim != 2 or not np.isfinite(rows).all():
-            return None
-        return names, rows.astype(float), [y for _, y in self.stream]
+        return Batch.of(names, rows.values)
 
 
 HELD: dict[bytes, Examples] = {}  # the last stream that this process was sent
@@ -261,9 +257,9 @@ def validate(model: Any, examples: Examples, metric: Any) -> int:
     Returns how many examples there were.
     """
     count = 0
-    if labels_suffice(model, metric) and examples.arrays is not None:
-        names, rows, targets = examples.arrays
-        predictions = model.predict_then_learn_many(Batch.of(names, rows), targets).tolist()
+    if labels_suffice(model, metric) and examples.batch is not None:
+        targets = [y for _, y in examples]
+        predictions = model.predict_then_learn_many(examples.batch, targets).tolist()
         for target, prediction in zip(targets, predictions, strict=True):
             if prediction is not None:
                 metric.update(y_true=target, y_pred=prediction)

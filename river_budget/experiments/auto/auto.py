@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from river import forest, linear_model, naive_bayes, neighbors, preprocessing, tree
+from river import forest, linear_model, multiclass, naive_bayes, neighbors, preprocessing, tree
 
 import river_budget as rb
 
@@ -49,7 +49,13 @@ def both_scaled(model: Any) -> Any:
     return preprocessing.TargetStandardScaler(scaled(model))
 
 
-def _knn(kind: Any) -> Any:
+def for_labels(model: Any, two: bool) -> Any:
+    """A model for two labels, or for more, of which some of ours take none alone."""
+    alone = two or not getattr(model, "_binary", False)
+    return model if alone else multiclass.OneVsRestClassifier(model)
+
+
+def knn(kind: Any) -> Any:
     """A model of nearest neighbours that searches the last rows."""
     return kind(engine=neighbors.LazySearch(KNN_ROWS))
 
@@ -63,14 +69,14 @@ CLASSIFIERS: Makers = {
     ),
     "NaiveBayes": lambda seed, two: scaled(naive_bayes.GaussianNB()),  # type: ignore[no-untyped-call]
     "HAT": lambda seed, two: scaled(tree.HoeffdingAdaptiveTreeClassifier(seed=seed)),
-    "KNN": lambda seed, two: scaled(_knn(neighbors.KNNClassifier)),
+    "KNN": lambda seed, two: scaled(knn(neighbors.KNNClassifier)),
     "ARF": lambda seed, two: scaled(forest.ARFClassifier(seed=seed)),
 }
 REGRESSORS: Makers = {
     "AutoKernel": lambda seed, two: rb.AutoKernelRegressor(seed=seed),
     "LinearRegression": lambda seed, two: both_scaled(linear_model.LinearRegression()),
     "HAT": lambda seed, two: scaled(tree.HoeffdingAdaptiveTreeRegressor(seed=seed)),
-    "KNN": lambda seed, two: both_scaled(_knn(neighbors.KNNRegressor)),
+    "KNN": lambda seed, two: both_scaled(knn(neighbors.KNNRegressor)),
     "ARF": lambda seed, two: scaled(forest.ARFRegressor(seed=seed)),
 }
 CAPTION = {

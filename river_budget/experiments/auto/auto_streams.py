@@ -20,7 +20,6 @@ from river import datasets as rivers
 from river.datasets import synth
 
 from ... import datasets
-from ..common.stored import at_hand
 
 GENERATED_ROWS = 10_000  # of a generated stream by default, drifts included
 Examples = list[tuple[dict[Any, Any], Any]]
@@ -46,7 +45,7 @@ class Stream:
     def ready(self) -> bool:
         """Whether the examples can be read without a download."""
         found = importlib.util.find_spec(self.package) is not None
-        return found and (self.needs is None or at_hand(self.needs))
+        return found and (self.needs is None or datasets.load(self.needs).at_hand)
 
 
 def _shipped(dataset: Any, regression: bool = False) -> Stream:

@@ -1,1 +1,1 @@
-"""Code for all experiments: what is on disk, tables, and what a verb prints, checks and draws."""
+"""Code for all experiments: results, scores, tables, and what a verb prints, checks and draws."""

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable
 from typing import Any
 
-from river import base, multiclass
+from river import base
 
 import river_budget as rb
 
@@ -16,7 +16,6 @@ from ...plots.panels import Panel
 from ..auto import auto
 from ..auto.auto_streams import STREAMS, examples_of
 from ..common.results import one_by_one
-from ..common.stored import at_hand
 from ..common.tables import Table
 
 USUAL_MODELS = (
@@ -44,13 +43,13 @@ CAPTION = (
 
 def data_names() -> list[str]:
     """The names of streams that can be drawn without a download."""
-    stored = [name for name in datasets.names() if at_hand(name)]
+    stored = [name for name in datasets.names() if datasets.load(name).at_hand]
     return stored + [name for name in STREAMS if name not in stored and STREAMS[name].ready]
 
 
 def stream_of(name: str) -> Any:
     """A dataset of the papers, which has orders of its own, or the examples of a stream."""
-    if name not in datasets.names() or not at_hand(name):
+    if name not in datasets.names() or not datasets.load(name).at_hand:
         return examples_of(name, None, 1)
     if name in ("checkerboard", "waveform"):
         return datasets.load(name, n_samples=10_000, seed=1)
@@ -72,9 +71,7 @@ def models_for(stream: Iterable[Any]) -> dict[str, Any]:
     two = len(set(first)) <= 2
     models = {name: make(1, two) for name, make in makers.items()}
     for name, kind in kinds.items():
-        model = seeded(kind)
-        if not two and getattr(model, "_binary", False):
-            model = multiclass.OneVsRestClassifier(model)
+        model = auto.for_labels(seeded(kind), two)
         models[name.removeprefix("Kernel").replace("PP", "++")] = scaled(model)
     return models
 

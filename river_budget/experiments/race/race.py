@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from river import forest, linear_model, multiclass, neighbors, preprocessing
+from river import forest, linear_model, neighbors
 from river.datasets import synth
 
 import river_budget as rb
@@ -23,12 +23,12 @@ import river_budget as rb
 from ...maintenance import Merge, Project, RemoveSmallest
 from ...plots.panels import Line, Panel
 from ..auto import auto_streams
+from ..auto.auto import for_labels, knn, scaled
 from ..auto.auto_streams import Examples
 from ..common.results import COSTS, Result, costs, one_by_one, play, starred
 from ..common.tables import Table
 
 BUDGET = 100
-KNN_ROWS = 1000  # rows that KNN stores
 DRIFT_EXAMPLES = 4000  # examples of the drifting stream
 PLOTTED_MODELS = 8  # at most so many of our models are in the plot
 
@@ -80,7 +80,7 @@ class Setup(NamedTuple):
 
 MODELS: dict[str, Callable[[Setup], Any]] = {
     "LogisticRegression": lambda s: s.linear,
-    "KNN": lambda s: neighbors.KNNClassifier(engine=neighbors.LazySearch(KNN_ROWS)),
+    "KNN": lambda s: knn(neighbors.KNNClassifier),
     "ARF": lambda s: forest.ARFClassifier(seed=s.seed),
     "AutoKernel": lambda s: rb.AutoKernelClassifier(seed=s.seed),
     "BSGD-merge": lambda s: rb.BSGDClassifier(BUDGET, s.kernel, Merge(), seed=s.seed),
@@ -120,12 +120,10 @@ CAPTION = (
 def build(model: str, data: str, seed: int) -> Any:
     """The pipeline of a model for a stream."""
     stream = STREAMS[data]
-    several = stream.classes > 2
-    linear = linear_model.SoftmaxRegression() if several else linear_model.LogisticRegression()
+    two = stream.classes == 2
+    linear = linear_model.LogisticRegression() if two else linear_model.SoftmaxRegression()
     made = MODELS[model](Setup(rb.kernels.RBF(stream.gamma), linear, seed))
-    if several and getattr(made, "_binary", False):
-        made = multiclass.OneVsRestClassifier(made)
-    return preprocessing.StandardScaler() | made
+    return scaled(for_labels(made, two))
 
 
 # all models on all streams

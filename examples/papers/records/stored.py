@@ -6,7 +6,7 @@ import functools
 import threading
 from typing import Any
 
-from ... import datasets
+from river_budget import datasets
 
 lock = threading.RLock()  # held while reading: runs in several threads share the arrays
 
