@@ -260,7 +260,7 @@ class StreamModel(Memory):
 
     def make_room(self, new: int, beside: Collection[Any]) -> None:
         """Make the table wide enough for so many new names."""
-        wanted = self.features.width + max(new - len(self.features.vacant), 0)
+        wanted = len(self.features) + new
         if wanted > blocks.width_in(self.block):
             self.resize_block(width=wanted + int(SPARE_FEATURES_SHARE * wanted))
 

@@ -37,8 +37,7 @@ class Memory(base.Estimator):
 
     def use_block(self, block: Any) -> None:
         """Replace the model's block, and drop the calls prepared for the old one."""
-        self.block = block
-        self.forget_prepared()
+        self._replace_attributes(block=block, **nothing_prepared())
 
     def forget_prepared(self) -> None:
         """Drop the prepared calls, which refer to the old block."""
