@@ -4,21 +4,29 @@ A model that is asked about a row knows none of the labels that are still on the
 worth shows only when the label of that row comes. So `Delayed` holds each prediction until then.
 
 What it held is mixed from the classifier's probabilities p and the frequencies f of the labels so far: s p + (1 - s) f,
-where s says how far p can be trusted. Several s compete. Each collects evidence: by how much its probability of the label
-that came was above 1/C, for C labels, in logarithms. Predictions that wait side by side are wrong side by side, as
-the same labels were missing to all of them: with `lag` predictions made between a prediction and its label, evidence
-counts 1 / (1 + 0.7 lag). What is returned is the mean over all s, weighted by the exponential of their evidence (Bayes'
-rule), and 1/C until all of them together have more evidence than luck would give.
+where s says how far p can be trusted. Several s compete with 1/C for C labels, which stays the best where nothing can be
+known. Each s gains the logarithm of C times its probability of the label that came, and what is returned is the mean over
+all, weighted by their prior weights times the exponential of their evidence (Bayes' rule).
+
+Were labels not late, evidence would be the gain, and the mean would lose at most the logarithm of the prior weight of 1/C, and
+so next to nothing against it. But predictions that wait side by side may be wrong side by side, as the same labels were missing
+to all of them. Of `together` such predictions all together count as one: evidence is the gain divided by this
+number, and the prior weight of all s together is about 1 / together, so that what is lost against 1/C does not grow with
+the lag. Where the classifier is as often surprised as it says and surprises follow each other by chance, one
+prediction says nothing of the next, and `together` is 1; where surprises resemble those just before them, it grows to
+1.5 times the lag.
 """
 
 from __future__ import annotations
 
 import array
+import functools
 import hashlib
 import math
+import operator
 import warnings
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,10 +41,23 @@ from .parameters import whole
 __all__ = ["Delayed"]
 
 TRUST = (0.0, 0.25, 0.5, 0.75, 1.0)  # s
-LAG_SHARE = 0.7  # see above
-PROOF = math.log(36.0)  # evidence that all s together need, against luck
-MOST_EVIDENCE = 30.0  # more is forgotten, so that a change of the stream is noticed
-FAINT = 1e-4  # how far probabilities are from 1/C until then: they keep their order
+MOST_TOGETHER = 1.5  # times the lag
+LIKENESS = (
+    6.0  # of surprises that are correlated by 1/6 with those before, as many as the lag are one
+)
+FIRST_LIKENESS, FIRST_WEIGHT = (
+    0.7,
+    20.0,
+)  # the correlation that is taken for true at first, as if of so many surprises
+RECENT = 0.2  # the rate of the mean of recent surprises
+LARGEST_SURPRISE = 5.0  # standard deviations
+FORGETTING = 2e-4  # of correlations, so that a change of the stream is noticed
+PRIOR, PRIOR_TOGETHER = (
+    31.0,
+    5.0,
+)  # 1 / the prior weight of an s: 31 + 5 together, where that of 1/C is 1
+FAINT = 1e-4  # the share of p until a label has said anything: it keeps the order
+MOST_EVIDENCE = 30.0  # more is forgotten, for the same reason
 LEAST = 1e-3  # the share of 1/C in each probability, so that no logarithm is infinite
 SLOWEST = 1e-4  # the least rate at which frequencies of labels follow the stream
 KEY_BYTES = 6
@@ -61,8 +82,8 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
     A classifier that learns quickly trusts the last labels it has seen. If labels come late, the stream may have
     changed since, and what it holds for almost certain is wrong half of the time. This wrapper compares each
     prediction with its label when that comes, and returns probabilities that are as far from 1/2 (with C labels,
-    from 1/C) as earlier ones have proved worth. Until then they stay near it, in the classifier's order: so of the
-    first labels little can be expected, and where labels come at once, the classifier alone does as well.
+    from 1/C) as earlier ones have proved worth. Until then they stay near it: so of the first labels little can be
+    expected, and where labels come at once, the classifier alone does as well.
 
     It works in `evaluate.progressive_val_score(..., delay=...)`, and in any loop that calls `predict_proba_one(x)` or
     `predict_one(x)` when a row comes, and `learn_one(x, y)` when its label does. A row is recognised by its values:
@@ -112,10 +133,16 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
             raise TypeError(f"{type(classifier).__name__} is no classifier with probabilities")
         self.classifier = classifier
         self.max_held = max_held
-        self._evidence = [0.0] * len(TRUST)
+        self._gains = [0.0] * len(TRUST)
+        self._likeness = [FIRST_WEIGHT * FIRST_LIKENESS, FIRST_WEIGHT]  # see _note_surprise
+        self._recent = 0.0  # mean of recent surprises
+        self._mixture: tuple[float, float] | None = None  # shares of p and f, if known
         self._frequencies: dict[Any, float] = {}
         self._learned = self._asked = self._unasked = 0
-        self._lag = 0  # predictions made between the last label and its own
+        self._weighed = 0  # predictions whose labels came
+        self._lag = (
+            0  # predictions made between the last label and its own; before there was one, all
+        )
         self._held: OrderedDict[int, Held] = OrderedDict()  # by their numbers
         self._waiting: dict[int, deque[int]] = {}  # {key of a row: numbers of its predictions}
         self._last_key = self._last_learned = -1  # the last row's key, labels learned by then
@@ -182,7 +209,7 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
         total = sum(guess.values())
         own = [(1.0 - LEAST) * share / total + LEAST / n for share in guess.values()]
         # labels that came late together say little more about frequencies than one of them
-        unsure = min(1.0, (1.0 + LAG_SHARE * self._lag) / (1.0 + self._learned))
+        unsure = min(1.0, self._together() / (1.0 + self._learned))
         usual = [self._frequencies.get(label, 0.0) for label in labels]
         usual = [(1.0 - unsure) * share + unsure / n for share in usual]
         held = Held(self._asked, key, labels, array.array("d", own + usual))
@@ -208,30 +235,70 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
         return held
 
     def _weigh(self, held: Held, y: Any) -> None:
-        """Add to the evidence what a label says."""
+        """Learn from a label what its prediction was worth."""
         if y not in held.labels:
             return
         place, n = held.labels.index(y), len(held.labels)
         own, usual = held.shares[place], held.shares[n + place]
-        part = 1.0 / (1.0 + LAG_SHARE * self._lag)
-        found = [
-            evidence + part * math.log(n * (trust * own + (1.0 - trust) * usual))
-            for evidence, trust in zip(self._evidence, TRUST, strict=True)
+        self._note_surprise(held.shares[:n], own)
+        gains = [
+            gain + math.log(n * (trust * own + (1.0 - trust) * usual))
+            for gain, trust in zip(self._gains, TRUST, strict=True)
         ]
-        over = max(0.0, max(found) - MOST_EVIDENCE)
-        self._evidence = [max(evidence - over, -MOST_EVIDENCE) for evidence in found]
+        most = MOST_EVIDENCE * self._together()
+        over = max(0.0, max(gains) - most)
+        self._gains = [max(gain - over, -most) for gain in gains]
+        self._weighed += 1
+        self._mixture = None
+
+    def _together(self) -> float:
+        """How many predictions that wait side by side are worth one."""
+        products, squares = self._likeness
+        alike = max(products, 0.0) / max(squares, 1.0)
+        return 1.0 + min(MOST_TOGETHER, LIKENESS * alike) * self._lag
+
+    def _note_surprise(self, shares: Sequence[float], found: float) -> None:
+        """Find out how alike surprises are that follow each other: by their products with the mean of those before.
+
+        A surprise is how far the logarithm of the probability of the label that came, `found`, was from what these
+        probabilities themselves let expect, in standard deviations that they let expect.
+        """
+        logarithms = [math.log(share) for share in shares]
+        mean = sum(map(operator.mul, shares, logarithms))
+        spread = math.sqrt(
+            sum(share * (each - mean) ** 2 for share, each in zip(shares, logarithms, strict=True))
+        )
+        surprise = (math.log(found) - mean) / spread if spread > 0.0 else 0.0
+        surprise = min(max(surprise, -LARGEST_SURPRISE), LARGEST_SURPRISE)
+        products, squares = self._likeness
+        products += surprise * self._recent - FORGETTING * products
+        squares += surprise * surprise - FORGETTING * squares
+        self._likeness = [products, squares]
+        self._recent += RECENT * (surprise - self._recent)
 
     def _calibrated(self, held: Held) -> list[float]:
         """The probabilities to return."""
+        if self._mixture is None:
+            self._mixture = self._mixed()
+        own, usual = self._mixture
         n = len(held.labels)
-        odds = [math.exp(evidence - PROOF) for evidence in self._evidence]
+        rest = (1.0 - own - usual) / n
+        return [
+            own * p + usual * f + rest
+            for p, f in zip(held.shares[:n], held.shares[n:], strict=True)
+        ]
+
+    def _mixed(self) -> tuple[float, float]:
+        """The shares of the classifier's probabilities and of frequencies in the mean over all s; the rest is 1/C's."""
+        if not self._weighed:
+            return FAINT, 0.0
+        together = self._together()
+        prior = PRIOR + PRIOR_TOGETHER * together
+        evidence = (min(gain / together, MOST_EVIDENCE) for gain in self._gains)
+        odds = [math.exp(each) / prior for each in evidence]
         total = sum(odds)
-        if total < 1.0:
-            return [(1.0 - FAINT) / n + FAINT * share for share in held.shares[:n]]
-        trust = sum(odd * trust for odd, trust in zip(odds, TRUST, strict=True))
-        pairs = zip(held.shares[:n], held.shares[n:], strict=True)
-        found = [trust * own + (total - trust) * usual + 1.0 / n for own, usual in pairs]
-        return [share / (1.0 + total) for share in found]
+        own = sum(map(operator.mul, odds, TRUST))
+        return own / (1.0 + total), (total - own) / (1.0 + total)
 
     def _note_unasked(self) -> None:
         """Count a label that came without a prediction, and warn if many did in a row."""
@@ -302,9 +369,25 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
 
 def _key(x: Any) -> int:
     """A digest of the values of a row, the same for equal numbers of different types and in every process."""
-    text = x if isinstance(x, str) else repr(sorted((str(name), _plain(x[name])) for name in x))
-    digest = hashlib.blake2b(text.encode(errors="backslashreplace"), digest_size=KEY_BYTES)
+    if isinstance(x, str):
+        content = x.encode(errors="backslashreplace")
+    else:
+        names, content = _order(*x)
+        try:
+            content += array.array("d", map(x.__getitem__, names)).tobytes()
+        except (TypeError, ValueError, OverflowError):  # not all values are numbers
+            values = repr([_plain(x[name]) for name in names])
+            content += values.encode(errors="backslashreplace")
+    digest = hashlib.blake2b(content, digest_size=KEY_BYTES)
     return int.from_bytes(digest.digest(), "little")
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _order(*names: Any) -> tuple[list[Any], bytes]:
+    """The names of a row in an order that does not depend on theirs, and a digest of them."""
+    found = sorted(names, key=str)
+    text = repr(list(map(str, found)))
+    return found, hashlib.blake2b(text.encode(errors="backslashreplace"), digest_size=16).digest()
 
 
 def _plain(value: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from river import compose
 
+from .delayed import Delayed
 from .guard import is_guarded
 from .model.inputs.batches import Batch
 from .model.inputs.cells import Cells, as_list
@@ -23,16 +24,28 @@ __all__ = [
 
 
 def _last(model: Any) -> Any:
-    """The model of this package at the end of a pipeline, or the model itself."""
-    while isinstance(model, compose.Pipeline):
-        model = list(model.steps.values())[-1]
-    if not is_ours(model):
-        raise TypeError(f"{type(model).__name__} is no model of river_budget")
+    """The model of this package at the end of a pipeline, within wrappers, or the model itself."""
+    while not is_ours(model):
+        if isinstance(model, compose.Pipeline):
+            model = list(model.steps.values())[-1]
+        elif (name := _part(model)) is not None:
+            model = getattr(model, name)
+        else:
+            raise TypeError(f"{type(model).__name__} is no model of river_budget")
     return model
+
+
+def _part(model: Any) -> str | None:
+    """The attribute in which a wrapper has its model, of those that hand on examples as they are."""
+    if isinstance(model, Delayed):
+        return "classifier"
+    return "regressor" if isinstance(model, compose.TargetTransformRegressor) else None
 
 
 def _before_last(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:
     """An example as it reaches the last step."""
+    if (name := _part(model)) is not None:
+        return _before_last(getattr(model, name), x)
     if not isinstance(model, compose.Pipeline):
         return x
     *steps, last = model.steps.values()
@@ -107,6 +120,8 @@ def support_vectors(model: Any) -> list[dict[str, Any]]:
 def summary(model: Any) -> str:
     """The state of a pipeline as text: River's steps with their parameters, our models with their summary.
 
+    Within `Delayed` and `TargetStandardScaler` too.
+
     Not for programs: the text is for people and may change. Each of its numbers is an attribute too.
 
     Parameters
@@ -143,6 +158,10 @@ def summary(model: Any) -> str:
     """
     if isinstance(model, compose.Pipeline):
         return "\n".join(summary(step) for step in model.steps.values())
+    if (name := _part(model)) is not None:
+        own = {key: value for key, value in model._get_params().items() if key != name}
+        given = ", ".join(f"{key}={value!r}" for key, value in own.items())
+        return f"{type(model).__name__} ({given})\n{summary(getattr(model, name))}"
     return str(model.summary() if is_ours(model) else repr(model))
 
 

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import random
+import re
 import sys
 
 import pytest
@@ -79,12 +80,28 @@ def test_the_frozen_error_is_what_predict_gives_on_rows_that_were_not_learned(ca
     assert "90 rows, of which 90 have their target" in err
 
 
-def test_standard_input_has_no_last_tenth(capsys, tmp_path, monkeypatch):
-    text = written(tmp_path, (f"{i % 7},{i % 3},{i % 7 > 3}" for i in range(100))).read_bytes()
-    for arguments, columns in (((), 0), (("--examples", 100), 1)):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-        line = tried(capsys, "-", *arguments)[0]["LogisticRegression"]
-        assert sum("frozen" in name for name in line) == columns
+@pytest.mark.parametrize("n", [5, 20, 100, 1000])
+def test_of_standard_input_the_last_copies_but_one_count(n, capsys, tmp_path, monkeypatch):
+    """The end is known only when it has come: between a tenth and a sixth of the rows are not learned."""
+    rng = random.Random(1)
+    pairs = [(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(n)]
+    rows = [f"{a},{b},{'ny'[a + b > 0]}" for a, b in pairs]
+    text = written(tmp_path, rows).read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    code, out, _ = run(capsys, "try", "-", "--target", "y", *LINEAR)
+    assert code == command.GOOD
+    later = re.search(r"did not learn the last (\d+) rows, on these", out)
+    assert ("frozen error %" in out) == (later is not None) == (n >= trial.FIRST_COPIES)
+    assert later is None or n / 11 <= int(later[1]) <= n / 6 + 1
+
+
+def test_of_standard_input_with_a_known_number_of_rows_the_last_tenth_counts(
+    capsys, tmp_path, monkeypatch
+):
+    text = written(tmp_path, (f"{i % 7},{i % 3},{i % 7 > 3}" for i in range(300))).read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    _, out, _ = run(capsys, "try", "-", "--target", "y", "--examples", 200, *LINEAR)
+    assert "the last 20 rows, on these" in out
 
 
 def test_who_is_no_better_than_a_constant_gets_no_star(capsys, tmp_path):

@@ -158,3 +158,26 @@ def test_support_vectors_and_memory_of_a_pipeline():
     assert rb.decision_function_one(model, x) == expected
     with pytest.raises(TypeError, match="LogisticRegression"):
         rb.decision_function_one(linear_model.LogisticRegression(), x)
+
+
+@pytest.mark.parametrize(
+    ("wrap", "top"),
+    [
+        (rb.Delayed, "Delayed (max_held=10000)"),
+        (rb.TargetStandardScaler, "TargetStandardScaler ()"),
+        (preprocessing.TargetStandardScaler, "TargetStandardScaler ()"),
+    ],
+)
+def test_a_wrapper_is_looked_into(wrap, top):
+    last = rb.BSGDClassifier(9, seed=1) if wrap is rb.Delayed else rb.BSGDRegressor(9, seed=1)
+    model = wrap(rb.StandardScaler() | last)
+    X, y = stream(60)
+    for x, label in zip(dicts(X), y, strict=True):
+        model.learn_one(x, label)
+    inside = model.classifier if wrap is rb.Delayed else model.regressor
+    own = inside[type(last).__name__]
+    assert own.n_support_vectors == len(rb.support_vectors(model)) == 9
+    assert rb.support_vectors(model) == own.support_vectors()
+    assert rb.summary(model).splitlines() == [top, *rb.summary(inside).splitlines()]
+    scaled = inside["StandardScaler"].transform_one(x)
+    assert rb.decision_function_one(model, x) == own.decision_function_one(scaled)

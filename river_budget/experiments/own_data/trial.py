@@ -1,7 +1,8 @@
 """Compare models on one pass over a file: all predict each row, then all learn it, at once or some rows later.
 
 Before the last tenth of the file each model is copied. The copies learn no more: their errors on these rows are those to
-expect of a saved model, which `predict` does not let learn. Errors are summed row by row, so that no row has to be stored.
+expect of a saved model, which `predict` does not let learn. Of standard input nobody knows the last tenth, so models are copied
+whenever a tenth more rows have come; the last copies but one count. Errors are summed row by row, so that no row has to be stored.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ USUAL = {
 }
 WARM_UP_ROWS = 300  # rows that a copy of a model learns beforehand, so that code is compiled
 LEARNED_SHARE = 0.9  # of the file, after which copies of the models learn no more
+FIRST_COPIES, MORE_ROWS = (
+    10,
+    1.1,
+)  # rows of standard input before the first copies; times as many before the next
 SHOWN_EVERY = 50  # rows between two updates of the progress
 MOST_POINTS = 200  # points of a curve
 CAPTION = (
@@ -51,8 +56,7 @@ class Entrant:
         self.seconds, self.failure = 0.0, ""
         self.points: list[float] = []
         self.regression = isinstance(score, NumberScore)
-        self.frozen: Any = None  # a copy that learns no more ...
-        self.later: Score = NumberScore() if self.regression else LabelScore()  # ... and its score
+        self.frozen: list[tuple[Any, Score]] = []  # copies that learn no more, with their scores
 
     def predict(self, x: dict[str, float], y: Any, counts: bool) -> None:
         """Predict a row. A model that raises an error leaves the trial."""
@@ -65,8 +69,8 @@ class Entrant:
         self.seconds += time.perf_counter() - begin
         if counts:
             self.score.add(guess, y)
-        if self.frozen is not None:
-            self.later.add(self._guess(self.frozen, x), y)
+        for model, later in self.frozen:
+            later.add(self._guess(model, x), y)
 
     def learn(self, x: dict[str, float], y: Any) -> None:
         """Learn a row. A model that raises an error leaves the trial."""
@@ -79,8 +83,14 @@ class Entrant:
         self.seconds += time.perf_counter() - begin
 
     def freeze(self) -> None:
-        """Let a copy of the model learn no more."""
-        self.frozen = copy.deepcopy(self.model)
+        """Let a copy of the model learn no more. The last two are kept."""
+        score = NumberScore() if self.regression else LabelScore()
+        self.frozen = [*self.frozen[-1:], (copy.deepcopy(self.model), score)]
+
+    @property
+    def later(self) -> Score:
+        """The score of the first copy that is kept: of rows that it did not learn."""
+        return self.frozen[0][1] if self.frozen else type(self.score)()
 
     def _guess(self, model: Any, x: dict[str, float]) -> Any:
         guess = model.predict_one(x) if self.regression else model.predict_proba_one(x)
@@ -153,6 +163,7 @@ class Trial:
         self.entrants = list(found)
         self.rows = 0
         self.interrupted = False
+        self._next_share, self._next_copies = LEARNED_SHARE, FIRST_COPIES
         self.at: list[int] = []
         self._every = 1  # rows between two points of a curve
         self._delay = max(
@@ -175,16 +186,13 @@ class Trial:
 
         `share` is how much of the file has been met, None where nobody knows.
         """
-        stream, frozen = iter(examples), False
+        stream = iter(examples)
         with Progress(1000, "try") as bar:
             try:
                 first = list(itertools.islice(stream, WARM_UP_ROWS))
                 self._warm_up(first, bar)
                 for x, y in itertools.chain(first, stream):
-                    if not frozen and self.rows and (share() or 0.0) >= LEARNED_SHARE:
-                        frozen = True
-                        for one in self.running:
-                            one.freeze()
+                    self._freeze(share())
                     self._meet(x, y)
                     if self.rows % SHOWN_EVERY == 0:
                         bar.done = int((share() or 0.0) * bar.total)
@@ -194,6 +202,14 @@ class Trial:
             except KeyboardInterrupt:
                 self.interrupted = True
             bar.done = bar.done if self.interrupted else bar.total
+
+    def _freeze(self, share: float | None) -> None:
+        """Copy the models if it is time to: in front of the last tenth, or whenever a tenth more rows have come."""
+        if self.rows >= self._next_copies if share is None else share >= self._next_share:
+            self._next_share = math.inf
+            self._next_copies = math.ceil(self.rows * MORE_ROWS)
+            for one in self.running:
+                one.freeze()
 
     def _warm_up(self, examples: Sequence[Any], bar: Progress) -> None:
         """Compile the code of our models before measuring times."""

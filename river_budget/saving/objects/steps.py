@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ...delayed import MOST_EVIDENCE, TRUST
+from ...delayed import LARGEST_SURPRISE, TRUST
 from ...feature_budget import LARGEST_COUNT
 from ...guard import with_steps
 from .encoding import PART, TABLE, Known, Model, Object, class_of
@@ -163,7 +163,10 @@ MODELS: dict[str, Known] = {
     "Delayed": Known(
         {"classifier": Model("predict_proba_one"), "max_held": POSITIVE},
         {
-            "_evidence": Row(*[real(-MOST_EVIDENCE, MOST_EVIDENCE)] * len(TRUST)),
+            "_gains": Row(*[WEIGHT] * len(TRUST)),
+            "_likeness": Row(WEIGHT, WEIGHT),
+            "_recent": real(-LARGEST_SURPRISE, LARGEST_SURPRISE),
+            "_weighed": COUNT,
             "_frequencies": Table(FRACTION),
             "_learned": COUNT,
             "_asked": COUNT,
