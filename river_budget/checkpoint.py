@@ -8,8 +8,9 @@ import pathlib
 import warnings
 from typing import Any
 
+from . import saving
 from .parameters import whole
-from .saving import LARGEST_FILE, SavedModelError, archive, files, nodes, plain
+from .saving import LARGEST_FILE, SavedModelError, files, plain
 
 __all__ = ["Checkpoint"]
 
@@ -92,16 +93,13 @@ class Checkpoint:
         self._saved = -1
         for number in sorted(found, reverse=True):
             try:
-                head, source = archive.parsed(
-                    files.read(found[number], max_bytes), found[number], max_bytes
-                )
-                position = plain.decoded(head[KEY]["position"])
-                model = nodes.loaded(head.get("model"), source)
+                found_model, beside = saving.read(found[number], max_bytes)
+                position = plain.decoded(beside[KEY]["position"])
             except (SavedModelError, KeyError, TypeError) as error:
                 warnings.warn(f"{found[number]} is passed over: {error}", stacklevel=2)
             else:
                 self._saved = number
-                return model, position
+                return found_model, position
         return model, None
 
     def learned(self, model: Any, position: Any = None) -> bool:
@@ -120,10 +118,8 @@ class Checkpoint:
         """
         if self.examples == self._saved:
             return False
-        node, arrays = nodes.saved(model)
         known = {"position": plain.encoded(position)}
-        path = self.folder / f"{self.examples:015}{SUFFIX}"
-        files.write(path, archive.packed(node, arrays, **{KEY: known}))
+        saving.write(model, self.folder / f"{self.examples:015}{SUFFIX}", **{KEY: known})
         self._saved = self.examples
         found = self._files()
         for number in sorted(found)[: -self.keep]:

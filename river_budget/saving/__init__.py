@@ -56,8 +56,7 @@ def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -
     [^1]: The guide, [saving and serving](guide/saving.md).
 
     """
-    node, arrays = nodes.saved(model, predict_only)
-    files.write(path, archive.packed(node, arrays))
+    write(model, path, predict_only)
 
 
 def load(
@@ -115,3 +114,17 @@ def opened(
     """The model in the bytes of a file."""
     head, source = archive.parsed(data, path, max_bytes, predict_only)
     return nodes.loaded(head.get("model"), source)
+
+
+def write(
+    model: Any, path: str | os.PathLike[str], predict_only: bool = False, **more: Any
+) -> None:
+    """Write a model to a file, with `more` beside it."""
+    node, arrays = nodes.saved(model, predict_only)
+    files.write(path, archive.packed(node, arrays, **more))
+
+
+def read(path: str | os.PathLike[str], max_bytes: int = LARGEST_FILE) -> tuple[Any, dict[str, Any]]:
+    """The model in a file, and what is beside it."""
+    head, source = archive.parsed(files.read(path, max_bytes), path, max_bytes)
+    return nodes.loaded(head.get("model"), source), head

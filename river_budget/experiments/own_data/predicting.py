@@ -12,7 +12,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...saving import LARGEST_FILE, SavedModelError, archive, files, nodes
+from ... import saving
+from ...saving import SavedModelError
 from ..common.scores import LabelScore, NumberScore, Score
 from .columns import Columns, SparseColumns, Target
 from .finding import Plan
@@ -24,32 +25,29 @@ KEY = "own_data"
 
 def save(path: str, model: Any, labels: Sequence[Any] | None, plan: Plan, source: Source) -> None:
     """Write a model and its columns; raises an error, and writes nothing, if they could not be read again."""
-    node, arrays = nodes.saved(model)
     target = plan.target
     known = plan.columns.description() | {
         "target": [target.name, target.kind],
         "labels": labels,
         "header": source.header,
     }
-    files.write(path, archive.packed(node, arrays, **{KEY: known}))
+    saving.write(model, path, **{KEY: known})
 
 
 def load(path: str) -> tuple[Any, Plan, list[Any] | None, bool]:
     """(model, plan, labels that stand for False and True, whether the file had a header)"""
     try:
-        data = files.read(path, LARGEST_FILE)
-        head, arrays = archive.parsed(data, path, LARGEST_FILE)
-        model, known = nodes.loaded(head.get("model"), arrays), head.get(KEY)
+        model, beside = saving.read(path)
     except FileNotFoundError:
         raise RuntimeError(f"there is no file {path}") from None
     except (OSError, SavedModelError) as error:
         raise RuntimeError(str(error)) from None
-    if known is None:
+    if KEY not in beside:
         raise RuntimeError(
             f"{path} holds a model without its columns: `river-budget try --save` writes both"
         )
     try:
-        return model, *_described(known)
+        return model, *_described(beside[KEY])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise RuntimeError(f"{path} is damaged: its columns cannot be read") from None
 
