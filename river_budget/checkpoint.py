@@ -119,7 +119,7 @@ class Checkpoint:
         if self.examples == self._saved:
             return False
         known = {"position": plain.encoded(position)}
-        saving.write(model, self.folder / f"{self.examples:015}{SUFFIX}", **{KEY: known})
+        saving.write(model, self.folder / f"{self.examples:015}{SUFFIX}", {KEY: known})
         self._saved = self.examples
         found = self._files()
         for number in sorted(found)[: -self.keep]:

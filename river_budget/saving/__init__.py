@@ -56,7 +56,7 @@ def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -
     [^1]: The guide, [saving and serving](guide/saving.md).
 
     """
-    write(model, path, predict_only)
+    write(model, path, predict_only=predict_only)
 
 
 def load(
@@ -117,11 +117,14 @@ def opened(
 
 
 def write(
-    model: Any, path: str | os.PathLike[str], predict_only: bool = False, **more: Any
+    model: Any,
+    path: str | os.PathLike[str],
+    beside: dict[str, Any] | None = None,
+    predict_only: bool = False,
 ) -> None:
-    """Write a model to a file, with `more` beside it."""
+    """Write a model to a file, and values of JSON beside it."""
     node, arrays = nodes.saved(model, predict_only)
-    files.write(path, archive.packed(node, arrays, **more))
+    files.write(path, archive.packed(node, arrays, **(beside or {})))
 
 
 def read(path: str | os.PathLike[str], max_bytes: int = LARGEST_FILE) -> tuple[Any, dict[str, Any]]:

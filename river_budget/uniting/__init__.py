@@ -14,6 +14,7 @@ from ..guard import with_steps
 from ..model.base.base import StreamModel
 from ..model.estimators.estimators import Transformer
 from ..model.expansions.expansion import BudgetModel
+from ..nested import steps_of
 from ..parameters import as_float
 from . import rivers
 from .expansions import check_alike, weighted_sum
@@ -91,8 +92,6 @@ def merge(
     all_models = list(models)
     if not all_models:
         raise ValueError("models must be at least one model")
-    for kind in {type(model) for model in all_models if getattr(model, "no_sum", "")}:
-        raise ValueError(f"models of {kind.__name__} cannot be merged: {kind.no_sum}")
     if budget is not None and not any(map(_takes_budget, all_models)):
         raise ValueError(f"budget={budget!r}: {type(all_models[0]).__name__} has none")
     return _merged(all_models, _shares(weights, len(all_models)), budget)
@@ -109,12 +108,12 @@ def _shares(weights: Iterable[float] | None, n: int) -> list[float]:
 
 
 def _takes_budget(model: Any) -> bool:
-    if isinstance(model, compose.Pipeline):
-        return any(map(_takes_budget, model.steps.values()))
-    if isinstance(model, compose.TargetTransformRegressor):
-        return _takes_budget(model.regressor)
-    own = isinstance(model, BudgetModel) and not isinstance(model, Transformer)
-    return own and model.budget_name in model.parameters()
+    return any(
+        isinstance(step, BudgetModel)
+        and not isinstance(step, Transformer)
+        and step.budget_name in step.parameters()
+        for step in steps_of(model)
+    )
 
 
 def _merged(models: list[Any], weights: list[float], budget: int | None) -> Any:

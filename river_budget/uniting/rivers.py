@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from river import base, compose, utils
+from river import base, utils
 
 from ..algorithms.scaling.scalers import Scaler, StandardScaler
+from ..algorithms.scaling.targets import TargetStandardScaler
+from ..nested import steps_of
 
 Tables = list[dict[Any, float]]
 
@@ -184,25 +186,20 @@ def _check_no_window(models: list[Any]) -> None:
 def forget_common(models: list[Any], before: Any) -> None:
     """Remove the statistics that all models began with from the scalers of all but the first."""
     for model in models[1:]:
-        for scaler, common in zip(_scalers(model), _scalers(before), strict=True):
-            if isinstance(scaler, Scaler):
-                theirs = scaler.as_river()
-                _forget(theirs, common.as_river())
-                scaler.take_from(theirs)
-            else:
-                _forget(scaler, common)
+        for step, common in zip(steps_of(model), steps_of(before), strict=True):
+            _forget(step, common)
 
 
 def _forget(scaler: Any, common: Any) -> None:
-    for name, count in common.counts.items():
-        _pool(scaler, name, -count, common.means[name], common.vars.get(name, 0.0))
-
-
-def _scalers(model: Any) -> Iterator[Any]:
     from river import preprocessing
 
-    if isinstance(model, compose.Pipeline):
-        for step in model.steps.values():
-            yield from _scalers(step)
-    elif isinstance(model, (preprocessing.StandardScaler, StandardScaler)):
-        yield model
+    if isinstance(scaler, (preprocessing.TargetStandardScaler, TargetStandardScaler)):
+        if common.var.n:
+            scaler.var -= common.var
+    elif isinstance(scaler, StandardScaler):
+        theirs = scaler.as_river()
+        _forget(theirs, common.as_river())
+        scaler.take_from(theirs)
+    elif isinstance(scaler, preprocessing.StandardScaler):
+        for name, count in common.counts.items():
+            _pool(scaler, name, -count, common.means[name], common.vars.get(name, 0.0))

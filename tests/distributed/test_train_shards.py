@@ -9,7 +9,7 @@ import pytest
 from models import MODELS, SUMS, crossed, learn, learned, list_of, one_of_each, same, stream_for
 from optional import pandas as pd
 from optional import polars as pl
-from river import linear_model, preprocessing, tree
+from river import linear_model, preprocessing, stats, tree
 from streams import examples
 
 import river_budget as rb
@@ -180,6 +180,18 @@ def test_scalers_know_each_example_once():
     assert merged.counts == scaler.counts
     assert merged.means == pytest.approx(scaler.means, abs=1e-12)
     assert merged.vars == pytest.approx(scaler.vars, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", [preprocessing.TargetStandardScaler, rb.TargetStandardScaler])
+def test_a_scaler_of_targets_knows_each_example_once_and_so_does_the_one_inside(kind):
+    model = kind(preprocessing.StandardScaler() | rb.BSGDRegressor(20, RBF(0.05)))
+    stream = [(x, float(x[0] + 2.0 * x[3])) for x, _ in SINGLES[:400]]
+    merged = trained([stream[:210], stream[210:]], 50, model=model)
+    alone = stats.Var()
+    for _, y in stream:
+        alone.update(y)
+    assert merged.var.n == len(stream) == merged.regressor["StandardScaler"].counts[0]
+    assert merged.var.get() == pytest.approx(alone.get(), rel=1e-9)
 
 
 def test_waves_before_a_linear_model_learn_in_shards():

@@ -31,7 +31,7 @@ def save(path: str, model: Any, labels: Sequence[Any] | None, plan: Plan, source
         "labels": labels,
         "header": source.header,
     }
-    saving.write(model, path, **{KEY: known})
+    saving.write(model, path, {KEY: known})
 
 
 def load(path: str) -> tuple[Any, Plan, list[Any] | None, bool]:
