@@ -137,7 +137,7 @@ class Drawn(OneByOne):
         return block
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
-        return self._score_batch(Batch.of_one(self.features.taken(x)))[0].tolist()
+        return self._score_batch(Batch.of_one(x))[0].tolist()
 
     def _score_batch(self, batch: Batch, score: Any = None, n_scores: int | None = None) -> Rows:
         if self.block is not None and not self.features.unknown(batch.names_in_use()):
@@ -146,7 +146,7 @@ class Drawn(OneByOne):
         if batch.lists is not None:  # which may have very many names
             parts = [batch.part(*ends) for ends in batch.parts(self.most_entries)]
         found = [self._score_by_names(score or self.scoring_pass, part) for part in parts]
-        return np.vstack([np.zeros((0, self.n_outputs)), *found])
+        return np.concatenate([np.zeros((0, self.n_outputs)), *found])
 
     def _score_by_names(self, score: Any, batch: Batch) -> Rows:
         """The scores of examples, by a block with exactly the features that occur in them."""
