@@ -104,9 +104,14 @@ class WordTables(AutoTables):
         return super()._learn_taken(x, target, w, wanted)  # type: ignore[misc]
 
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
-        """The same, where names become known with the example that brings them, as one by one."""
+        """The same, where names become known with the example that brings them, as one by one.
+
+        Of a sparse batch whose names cannot make it a model of words all are known at once, as if it were dense.
+        """
         for first, last in self.turns(batch):
             part = batch.part(first, last)
+            if not self.of_words and part.lists is not None and self._has_room_for(batch.names):
+                part = Batch.of(batch.names, part.matrix())
             for start, stop in itertools.pairwise([*self._first_uses(part), len(part)]):
                 first_row = part.part(start, start + 1)
                 if not self.of_words and self._is_of_words(next(first_row.dicts())):
@@ -116,6 +121,13 @@ class WordTables(AutoTables):
                 yield first + start, first + stop, self.rows_of(part.part(start, stop))
                 if self.of_words:
                     break
+
+    def _has_room_for(self, names: list[Any]) -> bool:
+        """Whether with these names there are not so many that the model may change to words."""
+        return (
+            len(names) <= MANY_NAMES
+            and len(self.features) + len(self.features.unknown(names)) <= MANY_NAMES
+        )
 
     def _first_uses(self, batch: Batch) -> list[int]:
         """The first example, and all that bring new names."""

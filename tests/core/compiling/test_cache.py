@@ -1,5 +1,6 @@
-"""The cache of compiled code on disk: damaged files, sources in a zip."""
+"""The cache of compiled code on disk: damaged files, sources in a zip, several processes."""
 
+import concurrent.futures
 import os
 import pathlib
 import subprocess
@@ -52,6 +53,14 @@ def test_a_flipped_bit_in_every_file_only_compiles_again(tmp_path):
             path.write_bytes(bytes(damaged))
         assert used(tmp_path) == (numbers, False), share
     assert used(tmp_path) == (numbers, True)
+
+
+@needs_cache
+def test_processes_that_compile_side_by_side_leave_a_cache_that_holds(tmp_path):
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        first, *others = pool.map(used, [tmp_path] * 3)
+    assert all(numbers == first[0] for numbers, _ in others)
+    assert used(tmp_path) == (first[0], True)
 
 
 @needs_cache

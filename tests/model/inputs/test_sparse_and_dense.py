@@ -60,10 +60,6 @@ def test_a_sparse_frame_is_learned_as_the_same_frame_dense(model, usual, framed)
     X = rows()
     y = X[:, 0] + X[:, 1]
     target = y if isinstance(model, base.Regressor) else y > 0.0
-    if isinstance(model, rb.AutoKernelClassifier):
-        pytest.xfail(
-            "names become known with the example that brings them, and it tells them from zeros"
-        )
     made = with_relative_width(model) if usual else variant(model, seed=1)
     one, other = made.clone(), made.clone()
     for part in (slice(0, BEGIN), slice(BEGIN, N)):
