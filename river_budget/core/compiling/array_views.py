@@ -19,6 +19,8 @@ from numba.core import cgutils, types
 from numba.extending import lower_builtin, type_callable
 from numba.np import arrayobj
 
+from .jit import compiled
+
 POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
@@ -124,9 +126,10 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
 
 
 f64, i64 = carver(np.float64), carver(np.int64)
-f32, i32 = carver(np.float32), carver(np.int32)
-f64_matrix, f32_matrix = carver(np.float64, 2), carver(np.float32, 2)
-i64_matrix, i32_matrix = carver(np.int64, 2), carver(np.int32, 2)
+f32, u64 = carver(np.float32), carver(np.uint64)
+f64_matrix, f32_matrix, i32_matrix = (
+    carver(kind, 2) for kind in (np.float64, np.float32, np.int32)
+)
 intp = types.intp
 
 
@@ -141,26 +144,7 @@ def _address_of(context, builder, signature, args):
     return builder.ptrtoint(data, context.get_value_type(types.intp))
 
 
-def reinterpreter(dtype: Any) -> Any:
-    """Make a function that reinterprets a one-dimensional array as numbers of another type of the same size.
-
-    numba's own `view` takes a tenth of a second to compile for each kind of array.
-    """
-    kind = types.Array(numba.from_dtype(np.dtype(dtype)), 1, "C")
-
-    def as_kind(array):
-        return array.view(dtype)
-
-    @compiled_as(as_kind, kind, types.Array)
-    def generate(context, builder, signature, args):
-        array = arrayobj.make_array(signature.args[0])(context, builder, args[0])
-        data = builder.ptrtoint(array.data, context.get_value_type(types.intp))
-        return carve(context, builder, kind, data, cgutils.unpack_tuple(builder, array.shape))
-
-    return as_kind
-
-
-as_i64 = reinterpreter(np.int64)
-as_u64 = reinterpreter(
-    np.uint64
-)  # for indexes: numba checks a signed one for values below 0, which count from the end
+@compiled(always_inlined=True)
+def as_u64(array):
+    """Whole numbers as unsigned ones, for indexes: numba checks whether a signed one counts from the end."""
+    return u64(address_of(array), array.shape[0])

@@ -11,7 +11,7 @@ from numba.core import types
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, lower_getattr, models, register_model
 
-from .array_views import carve, compiled_as, f64, f64_matrix, i64, struct
+from .array_views import carve, compiled_as, f64, f64_matrix, struct
 
 
 class ModelType(types.Type):
@@ -25,8 +25,8 @@ MODEL = ModelType()
 
 
 # Types for the signatures of shared functions (core/compiling/by_address.py)
-NOTHING, FLAG, WHOLE, REAL = types.none, types.boolean, types.int64, types.float64
-WHOLES, NUMBERS, MATRIX = i64.kind, f64.kind, f64_matrix.kind
+NOTHING, WHOLE, REAL = types.none, types.int64, types.float64
+NUMBERS, MATRIX = f64.kind, f64_matrix.kind
 EXAMPLE = types.Tuple((WHOLE, WHOLE, WHOLE, REAL))  # core/examples/present_features.py
 CALL = types.Array(WHOLE, 1, "C")  # core/examples/call.py
 

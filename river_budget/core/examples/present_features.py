@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..block.codes import Kernel
-from ..compiling.array_views import address_of, as_u64, f64, i64
+from ..compiling.array_views import address_of, f64, i64
 from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import CALL, WHOLE
@@ -148,10 +148,10 @@ def is_whole(row):
 def from_row(row, call, room):
     """The features of a row that are not 0, written to memory at `room`."""
     places = i64(room, call[LONGEST])
-    n, found = write_places(row, places), as_u64(places)
+    n = write_places(row, places)
     values = f64(room + 8 * n, n)
     for i in range(n):
-        values[i] = row[found[i]]
+        values[i] = row[np.uint64(places[i])]  # a signed index below 0 would count from the end
     return present(places, values, n)
 
 
