@@ -100,13 +100,11 @@ def best_partners(model, m, newcomer, search, members):
     search[LOSS, m] = np.inf
     listed = wanted if literal else min(wanted + SPARE, n - 1)
     for found in range(listed):
-        j = np.argmin(search[LOSS, :n])
-        loss = search[LOSS, j]
-        if found >= wanted and loss > model.buffer[members[wanted]]:
+        if found >= wanted and not any_up_to(model.buffer[members[wanted]], search[LOSS], n):
             break
+        j = np.argmin(search[LOSS, :n])
+        loss = search[LOSS, j] if literal else evaluate_partner(search, mm, j)
         search[LOSS, j] = np.inf
-        if not literal:
-            loss = evaluate_partner(search, mm, j)
         model.buffer[j] = loss
         i = min(found, wanted)  # insert j into the sorted list of the best
         while i > 0 and model.buffer[members[i]] > loss:
@@ -115,6 +113,15 @@ def best_partners(model, m, newcomer, search, members):
             i -= 1
         if i < wanted:
             members[i + 1] = j
+
+
+@compiled
+def any_up_to(limit, bounds, n):
+    """Whether one of the first n bounds is at most the limit."""
+    found = 0
+    for j in range(n):
+        found += bounds[j] <= limit
+    return found > 0
 
 
 @compiled

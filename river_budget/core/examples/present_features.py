@@ -14,7 +14,6 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import CALL, WHOLE
 from ..compiling.needs import Need
-from ..simd.vector_ops import LANES, append_nonzero
 from .call import (
     AT_ONCE,
     DESK,
@@ -159,13 +158,11 @@ def from_row(row, call, room):
 def write_places(numbers, places):
     """Write the indexes of all numbers that are not 0; returns how many there are.
 
-    Overwrites `places`, which may be the memory of the numbers themselves.
+    Overwrites `places`, which may be the memory of the numbers themselves: each is read before that is written.
     """
-    n, whole = ZERO, numbers.shape[0] // LANES * LANES
-    for i in range(0, whole, LANES):
-        n = append_nonzero(numbers, i, places, n)
-    for i in range(whole, numbers.shape[0]):
-        found = numbers[i] != 0.0
+    n = ZERO
+    for i in range(numbers.shape[0]):
+        found = not abs(numbers[i]) <= 0.0  # one comparison, which finds NaN too
         places[n] = i
         n += found
     return n

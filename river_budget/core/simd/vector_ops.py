@@ -91,20 +91,6 @@ def sum_of(builder: Any, vector: Any) -> Any:
 
 
 @compiled
-def append_nonzero(numbers, start, places, n):
-    """Among eight numbers from `start` on, find those that are not 0, and append their indexes to the first n places.
-
-    Returns the new number of places. Modifies `places` in place, also one entry behind the last one. Reads each number
-    before it writes, as `places` may be the memory of the numbers.
-    """
-    for i in range(start, start + LANES):
-        found = numbers[i] != 0.0
-        places[n] = i
-        n += found
-    return n
-
-
-@compiled
 def combine(a, scale, factor, b, n):
     """a[j] = scale a[j] + factor b[j] for j < n. Modifies `a` in place."""
     for j in range(n):
