@@ -78,7 +78,7 @@ class Chunk:
             raise ValueError(f"X has no column besides {key!r}: there are no features")
         self.frame = frame
         self.keys = frame.seen.get_column(key).to_list()
-        features = frame.seen[:, _others(len(names), names.index(key))]
+        features = frame.seen.drop(key)
         if self.numeric:
             batch = Batch(features, self.predicted)
             self.names, self.rows = batch.names, batch.matrix()
@@ -158,13 +158,6 @@ class Chunk:
     def series(self, values: list[Any]) -> Any:
         """Predictions in the form that the rows came in."""
         return values if self.frame is None else self.frame.series(array_of(values), self.name)
-
-
-def _others(n: int, place: int) -> Any:
-    """The places of all columns but one, as a slice where possible. (To select columns by name takes twice as long.)"""
-    if place in (0, n - 1):
-        return slice(1, n) if place == 0 else slice(0, place)
-    return [other for other in range(n) if other != place]
 
 
 def coded(keys: Sequence[Any]) -> tuple[Any, Iterable[Any]]:

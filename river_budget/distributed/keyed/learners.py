@@ -21,9 +21,7 @@ from ...model.inputs.batches import Batch
 from ...model.inputs.features import FeatureIndex
 from ...model.inputs.targets import Labels, Targets
 from ...model.lock import ModelLock
-from ...nested import (
-    forget_free_rows,
-)
+from ...nested import forget_free_rows
 from .chunks import ShardRows
 
 # At most so many batch passes for one message. Models that share their indexes with few others get none.

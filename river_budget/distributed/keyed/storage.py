@@ -47,7 +47,7 @@ OUTDATED = """DELETE FROM models WHERE key = ?1 AND checkpoint <
 PATIENCE = 10  # seconds to wait for the lock of a process that has just been killed
 
 TEMPLATE, MODELS = "template", "models"
-BLOCK = 2**20
+PARTS = [archive.HEAD, TEMPLATE, MODELS]
 HEADER = {"form": (str,), "key": (str, int), "rows": (int,)}
 
 
@@ -233,21 +233,16 @@ class Reader:
             self.parts = zipfile.ZipFile(self.file)
             if any(part.compress_type or part.flag_bits for part in self.parts.infolist()):
                 raise SavedModelError(f"{path} is damaged: its parts are compressed or encrypted")
+            if self.parts.namelist() != PARTS or self.parts.testzip() is not None:
+                raise SavedModelError(f"{path} was not saved by KeyedModels, or is damaged")
             self.about = self._header()
             self.template = self.parts.read(TEMPLATE)
-            self._check()
         except BaseException as error:
             self.file.close()
-            if isinstance(error, (*archive.BROKEN, KeyError)):
+            if isinstance(error, archive.BROKEN):
                 reason = f"{path} was not saved by KeyedModels, or is damaged: {error}"
                 raise SavedModelError(reason) from None
             raise
-
-    def _check(self) -> None:
-        """Read the models to the end, where their checksum is compared."""
-        with self.parts.open(MODELS) as stream:
-            while stream.read(BLOCK):
-                pass
 
     def _header(self) -> dict[str, Any]:
         source = archive.Source({}, room=LARGEST_FILE)
