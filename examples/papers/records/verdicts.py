@@ -127,15 +127,14 @@ class Claim:
 
     text: str
     check: Callable[[Any, Any], Finding | None]  # of (record, store); None: nothing is measured yet
-    source: str = "In the paper"
 
     def sentence(self, record: Any, store: Any) -> str:
         """The claim, whether our measurements confirm it, and the numbers."""
         finding = self.check(record, store)
         if finding is None:
-            return f"{self.source}: {self.text} That {UNSEEN}, as it is not measured."
+            return f"In the paper: {self.text} That {UNSEEN}, as it is not measured."
         opening = "That" if finding.holds is None else "Here it"
-        return f"{self.source}: {self.text} {opening} {finding.word}: {finding.figures}."
+        return f"In the paper: {self.text} {opening} {finding.word}: {finding.figures}."
 
 
 def claim(text: str) -> Callable[[Callable[[Any, Any], Finding | None]], Claim]:
