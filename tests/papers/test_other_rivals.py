@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from batch_problem import GAMMA, ascended, dual, gram, objective, problem, signs, split
 from oracles.kernels import rbf
-from papers.rivals import linear_on_features, smo
+from papers.rivals import linear_on_features, released_forgetron, smo
+
+import river_budget as rb
+from river_budget.kernels import RBF
 
 
 def solved(X, y, C):
@@ -114,3 +117,43 @@ def test_it_learns_what_no_linear_model_can():
     point = linear_on_features.llsvm(split, **options, seed=0)
     assert point.error < 0.02
     assert linear_on_features.llsvm(split, **options, seed=0).error == point.error
+
+
+# The Forgetron of the released program.
+
+
+def released(X, y, budget, gamma):
+    """The mistakes of forgetron.m for several classes, and the largest factor of a removal."""
+    K, wrong, spent, stored, largest = rbf(gamma)(X, X), [], 0.0, [], 0.0
+    w = np.zeros((len(X), y.max() + 1))
+    for t, label in enumerate(y):
+        f = K[t] @ w
+        wrong.append(f.argmax() != label)
+        if not wrong[-1]:
+            continue
+        rival = np.delete(np.arange(len(f)), label)[np.delete(f, label).argmax()]
+        w[t, label], w[t, rival] = 1.0, -1.0
+        stored.append(t)
+        if len(stored) <= budget:
+            continue
+        r = stored.pop(0)
+        delta, mu = abs(w[r, y[r]]), K[r] @ w[:, y[r]]
+        a, b, c = delta**2 - 2 * delta * mu, 2 * delta, spent - 15 / 32 * sum(wrong)
+        phi = 1.0 if a + b + c <= 0 else max(np.roots([a, b, c]).real)
+        spent += a * phi**2 + b * phi
+        w, largest = phi * w, max(largest, phi)
+        w[r] = 0.0
+    return wrong, largest
+
+
+def test_the_released_forgetron_takes_the_larger_root():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(1500, 2))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.3)
+    wrong, largest = released(X, y, 15, 2.0)
+    assert largest > 1.5
+    model = released_forgetron.ReleasedForgetronClassifier(15, RBF(2.0), classes=(0, 1, 2))
+    found = model.predict_then_learn_many(X, y)
+    assert (found != y).tolist() == wrong
+    by_rule = rb.ForgetronClassifier(15, RBF(2.0), classes=(0, 1, 2))
+    assert (by_rule.predict_then_learn_many(X, y) != found).any()

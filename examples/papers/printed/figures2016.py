@@ -205,8 +205,8 @@ LEAST_TIME_OF_REGRESSION = Claim("FOGD takes the least time of all.", best_of(("
 
 
 def unprinted(cells: Iterable[Cell]) -> list[Cell]:
-    """The cells of a table for a figure: printed numbers are in the tables only."""
-    return [Cell(cell.row, cell.column, cell.tasks, scale=cell.scale) for cell in cells]
+    """The cells that a table prints, for a figure: printed numbers are in the tables only."""
+    return [Cell(c.row, c.column, c.tasks, scale=c.scale) for c in cells if c.printed]
 
 
 def records() -> list[Record]:
