@@ -154,7 +154,7 @@ def test_the_model_stays_whole_over_a_hundred_thousand_rounds(kind):
 
 def desk(model, x):
     """The tables that scoring a row writes."""
-    _, _, tables = model._computed(x, model.n_outputs)
+    _, tables = model._computed(x)
     return tables
 
 

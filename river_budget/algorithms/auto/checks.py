@@ -9,72 +9,122 @@ import numpy as np
 from ...core.block import blocks
 from ...core.compiling.named_rows import named_rows
 from ...core.passes.auto import tables as core
-from ...core.passes.auto.binning import SUM
+from ...core.passes.auto.binning import SUM, rejoin
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
-from ...core.passes.auto.squared_loss import OUTERMOST_QUANTILE
-from ...model.base.one_by_one import OneByOne
+from ...core.passes.auto.squared_loss import LONGEST_STRETCH, OUTERMOST_QUANTILE
+from ...model.algorithm import Files
+from ...model.calls.calls import Call
+from ...parameters import COUNT, FINITE
 
-# tables that follow from the seed, the names of features and the memory
-DRAWN = {"keys", "slots", "held"}
-IN_FILES = [name for name in core.ROOM_TABLES if name not in {*DRAWN, *core.OF_WORDS}]
 LARGE = 1e153  # of sums and weights, whose squares are finite
+RANGES = {
+    **dict.fromkeys(("rounds", "features", "recent_place", "hard_place", "archived"), COUNT),
+    "second_order": (-1, core.MOST_SQUARED),
+    "words": (0, 1),
+    "held": COUNT,
+    "residual": (0.0, 1.0),
+    **dict.fromkeys(("average", "last", "lowest", "highest"), (-LARGEST_VALUE, LARGEST_VALUE)),
+    **dict.fromkeys(("variance", "squared_error", "latest_error", "length"), (0.0, LARGE**2)),
+    "absolute_error": (0.0, LARGE),
+    "stretch": (-LONGEST_STRETCH, LONGEST_STRETCH),
+    "per_vector": FINITE,
+}
 
 
-class Checked(OneByOne):
-    """Checks of the tables of AutoKernel after a file was read."""
+def check(model: Any, count: int) -> None:
+    """Raise ValueError for a state from a file that cannot be."""
+    check_tables(model)
+    if model.of_words:
+        check_words(model)
+        return
+    state, squared = model.state_record(), min(len(model.features), core.MOST_SQUARED)
+    if state.second_order not in (-1, squared) or state.held or state.words:
+        raise ValueError("its linear model is out of range, or it holds names")
+    hard = model.budget_in_use // 2
+    recent = model.budget_in_use - hard
+    n_recent = min(count, recent)
+    for place, n, most in (
+        (state.recent_place, n_recent, recent),
+        (state.hard_place, count - n_recent, hard),
+    ):
+        if place != (place % most if n == most > 0 else n):
+            raise ValueError("the next place of its memory is out of range")
+    check_memory(model, count)
+    model._hold()
+    names = model.features.in_rows
+    model._write_keys(names, range(len(names)), len(names))
+    bins = model._table("bins").copy()
+    Call(model.block).run(rejoin)
+    model._table("bins")[:] = bins
 
-    _room: Any
-    _table: Any
 
-    def _check_archive(self) -> None:
-        """Raise for rows of the archive, or links to rows, that cannot be."""
-        tables = self.own_tables()
-        targets, weights = tables["archived"]
-        links, kept = tables["links"], len(tables["links"])
-        if not ((links >= 0) & (links < kept)).all():
-            raise ValueError("the links of its archive are out of range")
-        if not (weights > 0.0).all() or not self._may_be_targets(targets):
-            raise ValueError("the targets or weights of its archive are out of range")
-        if (np.abs(tables["archive"]) > CLIP).any():
-            raise ValueError("the rows of its archive are out of range")
+FILES = Files(ranges=RANGES, check=check, scored_rows=True)
 
-    def _check_memory(self, count: int, archived: int) -> None:
-        model = blocks.views(self.block)
-        memory = named_rows(core.MEMORY_ROWS, model.per_vector)
-        rows = memory.row[:count]
-        if not (np.isin(rows, np.arange(archived)).all() and len(np.unique(rows)) == count):
-            raise ValueError("its examples are not in its archive")
-        if not (memory.squared_error[:count] >= 0.0).all():
-            raise ValueError("squared errors of its examples are negative")
-        if (np.abs(model.vectors) > CLIP).any() or (np.abs(model.coefficients) > LARGE).any():
-            raise ValueError("its examples are out of range")
 
-    def _may_be_targets(self, targets: Any) -> bool:
+def check_tables(model: Any) -> None:
+    """Raise for numbers of which compiled code would take a root or a logarithm, or that overflow."""
+    bounds, room = {"moments": LARGE**2, "covariance": 1e6, "metric": 1e9}, model._room
+    for name, table in model.own_tables().items():
+        if float(np.abs(table).max(initial=0)) > bounds.get(name, LARGE):
+            raise ValueError("some of its weights are out of range")
+    sums = [room.metric.weight, room.metric.square, room.linear_sums, room.bins[:, SUM:]]
+    if any((table < 0.0).any() for table in (*sums, room.prior, room.calibration.mass)):
+        raise ValueError("some of its weights or sums of squares are negative")
+    if np.abs(room.moments.mean).max(initial=0.0) > LARGEST_VALUE:
+        raise ValueError("means of its features are out of range")
+    most = OUTERMOST_QUANTILE
+    if (np.diff(room.quantiles, prepend=-most, append=most) < 0.0).any():
+        raise ValueError("the quantiles of its errors are out of range")
+    if not np.isin(room.unseen, (0.0, 1.0)).all():
+        raise ValueError("the classes that it has not seen are no classes")
+    if np.linalg.eigvalsh(room.mixer.curvature).min() <= 0.0:
+        raise ValueError("the curvature of its mixer is not positive")
+
+
+def check_memory(model: Any, count: int) -> None:
+    """Raise for rows of memory and archive, or links between them, that cannot be."""
+    block, tables = blocks.views(model.block), model.own_tables()
+    memory = named_rows(core.MEMORY_ROWS, block.per_vector[:, :count].copy())
+    (targets, weights), links = tables["archived"], tables["links"]
+    kept = np.arange(len(links))
+    if not np.isin(links, np.arange(len(model._table("links")))).all():
+        raise ValueError("the links of its archive are out of range")
+    if not (np.isin(memory.row, kept).all() and len(np.unique(memory.row)) == count):
+        raise ValueError("its examples are not in its archive")
+    if not ((weights > 0.0).all() and (memory.squared_error >= 0.0).all()):
+        raise ValueError("weights or squared errors of its examples are out of range")
+    if not may_be_targets(model, targets):
+        raise ValueError("the targets of its examples are out of range")
+    if any((np.abs(rows) > CLIP).any() for rows in (tables["archive"], block.vectors)):
+        raise ValueError("its examples are out of range")
+    if (np.abs(block.coefficients) > LARGE).any():
+        raise ValueError("its coefficients are out of range")
+
+
+def may_be_targets(model: Any, targets: Any) -> bool:
+    """Whether these are numbers of classes, or in regression no too large numbers."""
+    if not hasattr(model, "labels"):
         return bool((np.abs(targets) <= LARGEST_VALUE).all())
+    labels = len(model.labels.known) if model.n_outputs > 1 else 2
+    return bool(np.isin(targets, np.arange(labels)).all())
 
-    def _check_tables(self) -> None:
-        """Raise for numbers of which compiled code would take a root or a logarithm, or that overflow."""
-        bounds = {"moments": LARGE**2, "covariance": 1e6, "metric": 1e9}
-        for name in IN_FILES:
-            if float(np.abs(self._table(name)).max(initial=0)) > bounds.get(name, LARGE):
-                raise ValueError("some of its weights are out of range")
-        room = self._room
-        sums = [
-            room.metric.weight,
-            room.metric.square,
-            room.prior,
-            room.linear_sums,
-            room.bins[:, SUM],
-            room.calibration.mass,
-        ]
-        if any((table < 0.0).any() for table in sums):
-            raise ValueError("some of its weights or sums of squares are negative")
-        if np.abs(room.moments.mean).max(initial=0.0) > LARGEST_VALUE:
-            raise ValueError("means of its features are out of range")
-        most = OUTERMOST_QUANTILE
-        if (np.diff(room.quantiles, prepend=-most, append=most) < 0.0).any():
-            raise ValueError("the quantiles of its errors are out of range")
-        if not np.isin(room.unseen, (0.0, 1.0)).all():
-            raise ValueError("the classes that it has not seen are no classes")
-        if np.linalg.eigvalsh(room.mixer.curvature).min() <= 0.0:
-            raise ValueError("the curvature of its mixer is not positive")
+
+def check_words(model: Any) -> None:
+    """Raise for names, or what a model of words knows of them, that cannot be."""
+    state, room, vectors = model.state_record(), model._room, blocks.views(model.block).vectors
+    names = np.vstack([room.word_bias, vectors])
+    seen, counts = names[1:, core.SEEN], names[:, core.WEIGHTS + 2 * model.n_outputs :]
+    # in regression the second count is a sum of deviations
+    sums = (counts, room.word_totals) if hasattr(model, "labels") else (counts[:, :1],)
+    good = (
+        (state.words, state.second_order, state.features) == (1, -1, 0)
+        and (state.recent_place, state.hard_place) == (0, 0)
+        and state.held == np.count_nonzero(seen)
+        and not vectors[model.features.vacant].any()
+        and seen.max(initial=0.0) <= state.rounds
+        and all((table >= 0.0).all() for table in (names[:, : core.WEIGHTS], *sums))
+        and (np.abs(names) <= LARGEST_VALUE).all()
+        and (np.abs(room.word_totals) <= LARGEST_VALUE).all()
+    )
+    if not good:
+        raise ValueError("its names, or what it knows of them, are out of range")

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-import numpy as np
-
 from ...core.block import blocks
 from ...core.block.codes import Task
 from ...core.compiling.needs import Need
 from ...core.passes.auto import log_loss as classes_core
 from ...core.passes.auto import squared_loss as numbers_core
 from ...core.passes.auto import tables as core
-from ...model.algorithm import Algorithm, Files
+from ...core.passes.auto.linear_models import N_RATES
+from ...core.passes.auto.words import classes as word_classes
+from ...core.passes.auto.words import numbers as word_numbers
+from ...model.algorithm import After, Algorithm
+from ...model.calls.calls import class_of_passes
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.inputs.batches import Batch
+from .checks import FILES
 from .inspection import Inspected
 from .quantiles import at_levels
-from .words import WordClasses, WordNumbers
+from .tables import OF_ROWS, after_change
 
 __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
-
-FILES = Files(scored_rows=True)
 
 
 class AutoKernelClassifier(Inspected, Classifier):
@@ -81,19 +82,17 @@ class AutoKernelClassifier(Inspected, Classifier):
 
     """
 
-    algorithm = Algorithm(classes_core.learn, core.STATE, score=classes_core.decide, files=FILES)
-    word_passes = WordClasses
-    needs = Need.AUTO | Need.AUTO_CLASSES
-    _experts = (
-        "prior",
-        "linear quick",
-        "linear slow",
-        "least squares",
-        "bins",
-        "vote near",
-        "kernel",
-        "vote far",
+    algorithm = Algorithm(
+        classes_core.learn,
+        core.STATE,
+        start={"residual": 0.1},
+        score=classes_core.decide,
+        after=After(after_change),
+        files=FILES,
     )
+    word_passes = class_of_passes(word_classes.learn, word_classes.decide)
+    needs = Need.AUTO | Need.AUTO_CLASSES
+    _experts = ("prior", *OF_ROWS)
     _word_experts = ("prior", "linear", "confident", "counts", "few counts")
 
     def __init__(
@@ -104,24 +103,15 @@ class AutoKernelClassifier(Inspected, Classifier):
     ):
         super().__init__(locals())
 
-    @property
-    def _columns(self) -> int:
-        return self.n_outputs
-
     def _first_weight(self, experts: int) -> float:
         return classes_core.FIRST_WEIGHTS / experts
 
     def _set_parameters(self) -> None:
         super()._set_parameters()
-        self.state_record().residual = 0.1
-        n_classes = max(self._columns, 2)
+        n_classes = max(self.n_outputs, 2)
         self._room.prior[:] = 1.0 / n_classes
         self._room.unseen[:] = 1.0
         self._room.least_squares[:, 0] = 1.0 / n_classes
-
-    def _may_be_targets(self, targets: Any) -> bool:
-        labels = len(self.labels.known) if self._columns > 1 else 2
-        return bool(np.isin(targets, np.arange(labels)).all())
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """The probabilities of the mixture, calibrated on the stream by how often its predictions were right.
@@ -135,36 +125,19 @@ class AutoKernelClassifier(Inspected, Classifier):
         if self.of_words:
             self._promote_names(before)
         else:
-            self._promote_rows(before == 1)
+            self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
+            if before == 1:
+                self._split_column()
         self._room.unseen[max(before, 2) :] = 1.0
 
-    def _promote_rows(self, promoted: bool) -> None:
-        if promoted:
-            negative, alone = self._first_column()
-        self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
-        model = blocks.views(self.block)
-        if promoted:
-            model.coefficients[1], model.coefficients[0] = alone[0], -alone[0]
-            for name, table in negative.items():
-                self._two_columns(name, table)
-
-    def _first_column(self) -> tuple[dict[str, Any], Any]:
-        """Copies of the tables and coefficients with one column for two classes."""
-        tables = {
-            name: self._table(name).copy() for name in ("linear_weights", "least_squares", "bins")
-        }
-        return tables, blocks.views(self.block).coefficients.copy()
-
-    def _two_columns(self, name: str, old: Any) -> None:
-        """Add a column for the first class, the negative of that for the second, to a table."""
-        new = self._table(name)
-        if name == "linear_weights":
-            new[2:4], new[:2] = old, -old
-        elif name == "bins":
-            new[:, 1], new[:, 0] = old[:, 0], -old[:, 0]
-        else:
-            new[1], new[0] = old[0], -old[0]
-            new[0, 0] += 1.0  # the values of both add up to 1
+    def _split_column(self) -> None:
+        """The column of two classes becomes that of the second; the first has its negative."""
+        rates = self._table("linear_weights").reshape(self.n_outputs, N_RATES, -1)
+        bins, squares = self._table("bins").T, self._table("least_squares")
+        for columns in (blocks.views(self.block).coefficients, rates, bins, squares):
+            columns[1] = columns[0]
+            columns[0] *= -1.0
+        squares[0, 0] += 1.0  # the values of both add up to 1
 
 
 class AutoKernelRegressor(Inspected, Regressor):
@@ -216,19 +189,16 @@ class AutoKernelRegressor(Inspected, Regressor):
 
     """
 
-    algorithm = Algorithm(numbers_core.learn, core.STATE, score=numbers_core.decide, files=FILES)
-    word_passes = WordNumbers
-    needs = Need.AUTO | Need.AUTO_NUMBERS
-    _experts = (
-        "last target",
-        "linear quick",
-        "linear slow",
-        "least squares",
-        "bins",
-        "vote near",
-        "kernel",
-        "vote far",
+    algorithm = Algorithm(
+        numbers_core.learn,
+        core.STATE,
+        score=numbers_core.decide,
+        after=After(after_change),
+        files=FILES,
     )
+    word_passes = class_of_passes(word_numbers.learn, word_numbers.decide)
+    needs = Need.AUTO | Need.AUTO_NUMBERS
+    _experts = ("last target", *OF_ROWS)
     _word_experts = ("last target", "linear", "confident", "means")
 
     def __init__(self, budget: int = 1000, seed: int | None = None):

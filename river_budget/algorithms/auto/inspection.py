@@ -50,10 +50,10 @@ class Inspected(WordTables):
             if start != 0.0
         ]
 
-    def _computed(self, x: dict[Any, Any], n_scores: int) -> tuple[list[float], Any, Any]:
-        """The scores of an example, and copies of intermediate results that the pass has written to the desk."""
+    def _computed(self, x: dict[Any, Any]) -> tuple[Any, Any]:
+        """Copies of what a prediction has found, and of the desk."""
         rows = self._known_rows(Batch.of_one(self.features.taken(x)), self.features)
-        call = Call(self.block, rows, scores=np.zeros((1, n_scores)))
+        call = Call(self.block, rows, scores=np.zeros((1, self.n_outputs)))
         call.run(self.scoring_pass)
         found = core.found_of(call.model()).copy()
 
@@ -62,8 +62,7 @@ class Inspected(WordTables):
             # the reference to the call keeps the scratch space alive
             return f64_matrix(call.model().heap + 8 * start, *shape).copy()
 
-        desk = named_tables(core.DESK_TABLES, matrix_of)
-        return call.arrays[-1][0].tolist(), found, desk
+        return found, named_tables(core.DESK_TABLES, matrix_of)
 
     @looks_at_the_model
     def explain_one(self, x: dict[Any, Any]) -> dict[str, Any]:
@@ -85,21 +84,24 @@ class Inspected(WordTables):
             return found
         if self.of_words:
             return found | {"features": self._parts_of_words(x)}
-        _, summary, desk = self._computed(x, self.n_outputs)
+        summary, desk = self._computed(x)
         n, near = int(summary.near), desk.near
         places, shares = near.place[:n].view(np.int64), near.share[:n]
         model, d = blocks.views(self.block), len(self.features)
-        stored, memory = (
-            model.vectors[:d, places],
-            named_rows(core.MEMORY_ROWS, model.per_vector),
-        )
+        stored, moments = model.vectors[:d, places], self._room.moments
+        spread = np.sqrt(np.maximum(moments.variance[:d], 0.0)) * moments.orientation[:d]
+        features = (moments.mean[:d] + spread * stored.T).tolist()  # in the user's units
+        arrivals = named_rows(core.MEMORY_ROWS, model.per_vector).arrival[places].tolist()
+        targets = near.target[:n].tolist()
+        if labels := getattr(self, "labels", None):  # targets as users know them
+            targets = [labels.known[int(target)] for target in targets]
         found["examples"] = [
             {
-                "features": dict(zip(self.features, self._raw(stored[:, k]), strict=True)),
-                "target": self._target(float(near.target[k])),
+                "features": dict(zip(self.features, features[k], strict=True)),
+                "target": targets[k],
                 "share": float(shares[k]),
                 "distance": float(near.distance[k]),
-                "arrival": int(memory.arrival[places[k]]),
+                "arrival": int(arrivals[k]),
             }
             for k in np.argsort(-shares, kind="stable")
         ]
@@ -108,20 +110,6 @@ class Inspected(WordTables):
         total = float(parts.sum()) or 1.0
         found["features"] = dict(zip(self.features, (parts / total).tolist(), strict=True))
         return found
-
-    def _raw(self, scaled: Any) -> list[float]:
-        """Scaled features in the user's units."""
-        room, d = self._room, len(scaled)
-        orientation, variance = room.moments.orientation[:d], room.moments.variance[:d]
-        spread = np.sqrt(np.maximum(variance, 0.0)) * orientation
-        values = room.moments.mean[:d] + spread * scaled
-        found: list[float] = values.tolist()
-        return found
-
-    def _target(self, value: float) -> Any:
-        """A stored target as users know it."""
-        labels = getattr(self, "labels", None)
-        return value if labels is None else labels.known[int(value)]
 
     @looks_at_the_model
     def debug_one(self, x: dict[Any, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,36 +10,24 @@ import numpy as np
 from ...core.block import blocks
 from ...core.block.random_numbers import uniforms
 from ...core.compiling.named_rows import NamedTables, named_rows
+from ...core.compiling.needs import Need
 from ...core.passes.auto import tables as core
-from ...core.passes.auto.binning import COARSENESS, SUM, rejoin
+from ...core.passes.auto.binning import COARSENESS, SUM
 from ...core.passes.auto.mixer import MIXER_RIDGE
-from ...core.passes.auto.scaling import LARGEST_VALUE
-from ...core.passes.auto.squared_loss import LONGEST_STRETCH
-from ...model.calls.calls import Call
+from ...model.base.one_by_one import OneByOne
 from ...model.inputs.features import in_order
-from ...parameters import COUNT, FINITE
 from ..features.drawn import key_of
-from .checks import IN_FILES, LARGE, Checked
 
-HARD_ROW = list(core.MEMORY_ROWS).index("hard")
-RANGES = {
-    "residual": (0.0, 1.0),
-    "average": (-LARGEST_VALUE, LARGEST_VALUE),
-    "variance": (0.0, LARGE**2),
-    "last": (-LARGEST_VALUE, LARGEST_VALUE),
-    "squared_error": (0.0, LARGE**2),
-    "absolute_error": (0.0, LARGE),
-    "lowest": (-LARGEST_VALUE, LARGEST_VALUE),
-    "highest": (-LARGEST_VALUE, LARGEST_VALUE),
-    "latest_error": (0.0, LARGE**2),
-    "stretch": (-LONGEST_STRETCH, LONGEST_STRETCH),
-}
+# tables that follow from the seed, the names of features and the memory, and are not in files
+DRAWN = {"keys", "slots", "held"}
 NO_DRAW = 2.0  # larger than all numbers that are drawn
 LEAST_SQUARES = "least squares"
+# the experts of rows behind the one that has no features, in the order of the mixer
+OF_ROWS = ("linear quick", "linear slow", LEAST_SQUARES, "bins", "vote near", "kernel", "vote far")
 BINS = ("the bins",)  # in place of the name of a feature
 
 
-class AutoTables(Checked):
+class AutoTables(OneByOne):
     """A model with tables in the room of its block."""
 
     shows_kernel = False
@@ -54,12 +42,9 @@ class AutoTables(Checked):
         return int(self.budget)
 
     def capacity_for(self, count: int) -> int:
+        if self.of_words:  # of a name
+            return core.numbers_of_name(self.n_outputs)
         return blocks.columns_for(self.budget_in_use)
-
-    @property
-    def _columns(self) -> int:
-        """The number of columns of coefficients."""
-        return 1
 
     def _first_weight(self, experts: int) -> float:
         """The first weight of each of so many experts."""
@@ -84,16 +69,19 @@ class AutoTables(Checked):
     # the room
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
+        capacity = self.capacity_for(0)
+        other = {"needs": Need.EXAMPLES, "count": capacity} if self.of_words else {}
         return super().header_fields(n_features) | {
-            "outputs": self._columns,
-            "capacity": self.capacity_for(0),
+            "outputs": self.n_outputs,
+            "capacity": capacity,
             "budget": self.budget_in_use,
             "per_vector": len(core.MEMORY_ROWS),
             **self._spaces(n_features),
+            **other,
         }
 
     def _spaces(self, width: int) -> dict[str, int]:
-        _, room, desk = core.directory(width, self._columns, self.budget_in_use, self.of_words)
+        _, room, desk = core.directory(width, self.n_outputs, self.budget_in_use, self.of_words)
         return {"room": room, "desk": desk}
 
     def _sizes(self) -> tuple[int, ...]:
@@ -128,23 +116,20 @@ class AutoTables(Checked):
     def own_tables(self) -> dict[str, Any]:
         if self.block is None:
             return {}
-        tables = {name: self._table(name) for name in IN_FILES}
-        width, squared = self._sizes()[0] + 1, self._squared()
-        filled_up = {"linear_weights": width, "linear_sums": width, "least_squares": squared}
-        for name, length in filled_up.items():
-            tables[name] = tables[name][:, :length]
-        tables["covariance"] = tables["covariance"][:squared, :squared]
-        state = self.state_record()
-        kept = min(max(int(state.archived), 0), len(tables["archive"]))
-        features = min(max(int(state.features), 0), width - 1)
-        tables["archive"] = tables["archive"][:kept, :features]
+        tables = {name: self._table(name) for name in core.ROOM_TABLES if name not in DRAWN}
+        kept = max(int(self.state_record().archived), 0)
+        tables["archive"] = tables["archive"][:kept, : len(self.features)]
         tables["links"] = tables["links"][:kept]
         tables["archived"] = tables["archived"][:, :kept]
         return tables
 
     def furnish(self) -> None:
         """Write the directory and the initial values of tables, also for features and classes that appear later."""
-        self._write_directory()
+        entries, _, _ = core.directory(*self._sizes())
+        blocks.views(self.block).room[: core.DIRECTORY].view(np.int64)[:] = entries
+        self.state_record().words = self.of_words
+        if self.of_words:
+            return
         metric = self._room.metric
         metric.weight[:] = 1.0
         metric.square[:] = 1e-3
@@ -152,14 +137,10 @@ class AutoTables(Checked):
         np.fill_diagonal(self._table("covariance")[: self._squared()], 1.0)
         self._draw_bins()
 
-    def _write_directory(self) -> None:
-        entries, _, _ = core.directory(*self._sizes())
-        blocks.views(self.block).room[: core.DIRECTORY].view(np.int64)[:] = entries
-
     def _set_parameters(self) -> None:
         """Set the fields of the record of a new model."""
         n, state, mixer = len(self.features), self.state_record(), self._room.mixer
-        state.second_order = n if n <= core.MOST_SQUARED else -1
+        state.second_order = n if n <= core.MOST_SQUARED and not self.of_words else -1
         present = self._present()
         mixer.start[:] = mixer.weight[:] = present * self._first_weight(int(present.sum()))
         mixer.curvature[:] = MIXER_RIDGE * np.eye(core.EXPERTS)
@@ -202,6 +183,8 @@ class AutoTables(Checked):
 
     def _write_keys(self, names: Iterable[Any], places: Iterable[int], n: int) -> None:
         """Write the keys of features, from which their bins follow, and the number of features."""
+        if self.of_words:
+            return
         state, keys = self.state_record(), self._room.keys
         for name, place in zip(names, places, strict=True):
             keys[place] = key_of(name, self.entropy)
@@ -220,102 +203,51 @@ class AutoTables(Checked):
 
     # a smaller or larger memory
 
-    def _change(self, name: str, value: Any) -> None:
-        before = self.__dict__.get("budget", 0)
-        super()._change(name, value)
-        if name == "budget" and self.block is not None:
-            recent, hard = self._in_order(before)
-            self.resize_block(capacity=self.capacity_for(0), budget=self.budget_in_use)
-            self._rearrange(recent, hard)
-
-    def _in_order(self, budget: int) -> tuple[Any, Any]:
-        """Copies of the stored examples, recent and hard ones, oldest first: columns of three tables."""
+    def _take_budget(self) -> None:
+        """Give the memory the size that `budget` has now, and keep the newest examples. If there are more places for
+        recent ones, hard ones fill them and stay marked as hard."""
+        budget, before = self.budget_in_use, blocks.views(self.block)
+        if self.of_words:
+            before.head.budget = budget
+            return
+        n_hard, places = budget // 2, budget - budget // 2
+        memory = named_rows(core.MEMORY_ROWS, before.per_vector[:, : before.head.count].copy())
+        order = np.argsort(memory.arrival)
+        older, recent = np.split(order, [max(len(order) - places, 0)])
+        hard = older[memory.hard[older] != 0.0]
+        hard = hard[max(len(hard) - n_hard, 0) :]
+        kept = np.concatenate([recent, hard])
+        columns = [t[:, kept] for t in (before.vectors, before.coefficients, before.per_vector)]
+        facts, numbers = (
+            self._table("archived")[:, memory.row[kept].astype(int)],
+            np.arange(len(kept)),
+        )
+        self.resize_block(capacity=self.capacity_for(0), budget=budget)
         model, state = blocks.views(self.block), self.state_record()
-        room = budget - budget // 2
-        n_recent = min(model.head.count, room)
-        n_hard = model.head.count - n_recent
-        recent = (int(state.recent_place) + np.arange(n_recent)) % max(n_recent, 1)
-        hard = room + (int(state.hard_place) + np.arange(n_hard)) % max(n_hard, 1)
-        facts = np.zeros((2, model.per_vector.shape[1]))
-        rows = self._memory_rows()
-        facts[:, : len(rows)] = self._table("archived")[:, rows]
-        together = np.vstack([model.vectors, model.coefficients, model.per_vector, facts])
-        return together[:, recent], together[:, hard]
-
-    def _memory_rows(self) -> Any:
-        """The numbers in the archive of all rows of the memory."""
-        model = blocks.views(self.block)
-        memory = named_rows(core.MEMORY_ROWS, model.per_vector)
-        return memory.row[: model.head.count].astype(int)
+        tables = (model.vectors, model.coefficients, model.per_vector)
+        for table, rows in zip(tables, columns, strict=True):
+            table[:] = 0.0
+            table[:, : len(kept)] = rows
+        model.head.count, model.head.budget = len(kept), budget
+        state.recent_place, state.hard_place = len(recent) % places, len(hard) % max(n_hard, 1)
+        # the archive of another budget has another number of rows, and begins with these
+        named_rows(core.MEMORY_ROWS, model.per_vector).row[: len(kept)] = numbers
+        self._table("archive")[: len(kept), : len(model.vectors)] = columns[0].T
+        self._table("archived")[:, : len(kept)] = facts
+        self._table("links")[: len(kept)] = numbers[:, None]
+        state.archived = len(kept)
+        self._hold()
 
     def _hold(self) -> None:
         """Mark the rows of the memory in the archive, which overwrites others."""
-        held = self._table("held").view(np.uint8)
+        model, held = blocks.views(self.block), self._table("held").view(np.uint8)
+        rows = named_rows(core.MEMORY_ROWS, model.per_vector).row[: model.head.count]
         bits = np.zeros(8 * held.size, np.uint8)
-        bits[self._memory_rows()] = 1
+        bits[rows.astype(int)] = 1
         held[:] = np.packbits(bits, bitorder="little")
 
-    def _rearrange(self, recent: Any, hard: Any) -> None:
-        """Keep the newest examples. If there are more places for recent ones, hard ones fill them and stay marked as hard."""
-        model, state = blocks.views(self.block), self.state_record()
-        places = self.budget_in_use - self.budget_in_use // 2
-        columns = np.hstack([hard, recent])
-        cut = max(columns.shape[1] - places, 0)
-        d, outputs = model.vectors.shape[0], model.coefficients.shape[0]
-        row_of_hard = d + outputs + HARD_ROW
-        older = columns[:, :cut]
-        older = older[:, older[row_of_hard] != 0.0]
-        older = older[:, max(older.shape[1] - self.budget_in_use // 2, 0) :]
-        kept = np.hstack([columns[:, cut:], older])
-        n_recent, n = columns.shape[1] - cut, kept.shape[1]
-        end = d + outputs + len(core.MEMORY_ROWS)
-        for table, rows in (
-            (model.vectors, kept[:d]),
-            (model.coefficients, kept[d : d + outputs]),
-            (model.per_vector, kept[d + outputs : end]),
-        ):
-            table[:] = 0.0
-            table[:, :n] = rows
-        model.head.count, model.head.budget = n, self.budget_in_use
-        state.recent_place = n_recent % places
-        state.hard_place = (n - n_recent) % max(self.budget_in_use // 2, 1)
-        # the archive of another budget has another number of rows, and begins with these
-        numbers = np.arange(n)
-        named_rows(core.MEMORY_ROWS, model.per_vector).row[:n] = numbers
-        self._table("archive")[:n, :d] = kept[:d].T
-        self._table("archived")[:, :n] = kept[end:]
-        self._table("links")[:n] = numbers[:, None]
-        state.archived = n
-        self._hold()
 
-    # from a file
-
-    no_sum = "each has learned distances of its own, and there is no sum of them"
-    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {
-        **RANGES,
-        **dict.fromkeys(("rounds", "features", "recent_place", "hard_place", "archived"), COUNT),
-        "second_order": (-1, core.MOST_SQUARED),
-        "per_vector": FINITE,
-    }
-
-    def check_restored_state(self, count: int) -> None:
-        state, recent = self.state_record(), self.budget_in_use - self.budget_in_use // 2
-        squared = min(len(self.features), core.MOST_SQUARED)
-        if state.second_order not in (-1, squared):
-            raise ValueError("its linear model is out of range")
-        n_recent = min(count, recent)
-        n_hard = count - n_recent
-        if state.recent_place != (state.recent_place % recent if n_recent == recent else n_recent):
-            raise ValueError("the next place of its memory is out of range")
-        hard = self.budget_in_use // 2
-        if state.hard_place != (state.hard_place % hard if n_hard == hard > 0 else n_hard):
-            raise ValueError("the next place of its memory is out of range")
-        self._check_memory(count, min(state.archived, len(self._table("links"))))
-        self._check_tables()
-        self._check_archive()
-        self._hold()
-        names = self.features.in_rows
-        self._write_keys(names, range(len(names)), len(names))
-        bins = self._table("bins").copy()
-        Call(self.block).run(rejoin)
-        self._table("bins")[:] = bins
+def after_change(model: Any, name: str) -> None:
+    """Another budget takes effect at once."""
+    if name == "budget" and model.block is not None:
+        model._take_budget()

@@ -11,16 +11,10 @@ import numpy as np
 from ...core.block import blocks
 from ...core.block.codes import Task
 from ...core.compiling.named_rows import named_rows
-from ...core.compiling.needs import Need
 from ...core.passes.auto import tables as core
-from ...core.passes.auto.scaling import LARGEST_VALUE
-from ...core.passes.auto.words import classes as classes_core
-from ...core.passes.auto.words import numbers as numbers_core
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import in_order
 from ...model.inputs.lists import Lists
-from ...parameters import COUNT
-from .checks import LARGE
 from .tables import AutoTables
 
 # More names than this, of which an example has fewer than one in so many: more will come
@@ -33,22 +27,6 @@ ENTRIES_OF_A_PART = 2**12  # of a sparse matrix
 KEPT = (
     "rounds average variance last squared_error absolute_error lowest highest stretch latest_error"
 )
-SHARED_TABLES = ("prior", "mixer", "calibration", "quantiles", "unseen")
-OWN_TABLES = (*SHARED_TABLES, *core.OF_WORDS)
-
-
-class WordClasses:
-    """The passes of a classifier on words."""
-
-    learning_pass = staticmethod(classes_core.learn)
-    scoring_pass = staticmethod(classes_core.decide)
-
-
-class WordNumbers:
-    """The passes of a regressor on words."""
-
-    learning_pass = staticmethod(numbers_core.learn)
-    scoring_pass = staticmethod(numbers_core.decide)
 
 
 class WordTables(AutoTables):
@@ -56,12 +34,7 @@ class WordTables(AutoTables):
 
     _experts: ClassVar[tuple[str, ...]]  # their names, in the order of the mixer
     _word_experts: ClassVar[tuple[str, ...]]  # the same in a model of words
-    word_passes: ClassVar[Any]
-    ranges = {"words": (0, 1), "held": COUNT}
-
-    def __init__(self, given: dict[str, Any]):
-        super().__init__(given)
-        self.of_words = 0
+    word_passes: ClassVar[Any]  # `learn` and `score` of a model of words
 
     @property
     def takes_lists(self) -> bool:  # type: ignore[override]
@@ -69,11 +42,11 @@ class WordTables(AutoTables):
 
     @property
     def learning_pass(self) -> Any:
-        return self.word_passes.learning_pass if self.of_words else super().learning_pass
+        return self.word_passes.learn if self.of_words else super().learning_pass
 
     @property
     def scoring_pass(self) -> Any:
-        return self.word_passes.scoring_pass if self.of_words else super().scoring_pass
+        return self.word_passes.score if self.of_words else super().scoring_pass
 
     @property
     def most_entries(self) -> int:  # type: ignore[override]
@@ -176,50 +149,11 @@ class WordTables(AutoTables):
         starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])
         lists = Lists(starts.astype(np.int64), new[columns], usual[columns])
         targets, weights = self._table("archived")[:, memory.row[order].astype(int)]
-        return lists, 2.0 * targets - 1.0 if self._has_two_classes else targets.copy(), weights
+        if hasattr(self, "labels") and self.n_outputs == 1:
+            targets = 2.0 * targets - 1.0
+        return lists, targets, weights
 
-    @property
-    def _has_two_classes(self) -> bool:
-        return hasattr(self, "labels") and self._columns == 1
-
-    # tables
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        fields = super().header_fields(n_features)
-        if self.of_words:
-            fields |= {"needs": Need.EXAMPLES, "count": self.capacity_for(0)}
-        return fields
-
-    def capacity_for(self, count: int) -> int:
-        return core.numbers_of_name(self._columns) if self.of_words else super().capacity_for(count)
-
-    def _spaces(self, width: int) -> dict[str, int]:
-        return super()._spaces(1 if self.of_words else width)
-
-    def _sizes(self) -> tuple[int, ...]:
-        width, *others = super()._sizes()
-        return (1 if self.of_words else width, *others)
-
-    def _set_parameters(self) -> None:
-        super()._set_parameters()
-        if self.of_words:
-            self.state_record().second_order = -1
-
-    def furnish(self) -> None:
-        if self.of_words:
-            self._write_directory()
-            self.state_record().words = 1
-        else:
-            super().furnish()
-
-    def _write_keys(self, *given: Any) -> None:
-        if not self.of_words:
-            super()._write_keys(*given)
-
-    def own_tables(self) -> dict[str, Any]:
-        if not self.of_words or self.block is None:
-            return super().own_tables()
-        return {name: self._table(name) for name in OWN_TABLES}
+    # names
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         """In one step: Ctrl-C leaves the names known or not. In a model of words names have nothing but their places."""
@@ -277,7 +211,7 @@ class WordTables(AutoTables):
         rows = self._with_columns(np.vstack([self._table("word_bias"), names]), before)
         self.features.move_to(range(len(names)))
         self.resize_block(
-            outputs=self._columns,
+            outputs=self.n_outputs,
             task=Task.MULTICLASS,
             width=max(len(names), 1),
             capacity=self.capacity_for(0),
@@ -288,30 +222,25 @@ class WordTables(AutoTables):
 
     def _with_columns(self, rows: Any, before: int) -> Any:
         """Rows of names with the present number of columns."""
-        columns, first = self._columns, core.WEIGHTS
+        columns, start = self.n_outputs, int(core.WEIGHTS)
         wide = np.zeros((len(rows), self.capacity_for(0)))
-        wide[:, :first] = rows[:, :first]
-        for part in range(2):
-            old, new = rows[:, first + part * before :], wide[:, first + part * columns :]
-            if before == 1:  # one column stands for two classes: the other has its negative
-                new[:, 0], new[:, 1] = -old[:, 0], old[:, 0]
-            else:
-                new[:, :before] = old[:, :before]
-        counts = max(before, 2)
-        wide[:, first + 2 * columns :][:, :counts] = rows[:, first + 2 * before :][:, :counts]
+        wide[:, :start] = rows[:, :start]
+        for first, n in (
+            (start, before),
+            (start + before, before),
+            (start + 2 * before, max(before, 2)),
+        ):
+            part = rows[:, first : first + n]
+            if n == 1:  # one column stands for two classes: the other has its negative
+                part = np.hstack([-part, part])
+            wide[:, start : start + part.shape[1]] = part
+            start += columns
         return wide
-
-    def _change(self, name: str, value: Any) -> None:
-        if self.of_words and name == "budget":
-            self.__dict__[name] = value
-            blocks.views(self.block).head.budget = self.budget_in_use
-        else:
-            super()._change(name, value)
 
     def _parts_of_words(self, x: Mapping[Any, float]) -> dict[Any, float]:
         """The part of each name in the scores of the linear models."""
         table, places = blocks.views(self.block).vectors, self.features.places
-        weights = table[:, core.WEIGHTS : core.WEIGHTS + 2 * self._columns]
+        weights = table[:, core.WEIGHTS : core.WEIGHTS + 2 * self.n_outputs]
         parts = {
             name: float(abs(value) * np.abs(weights[places[name]]).sum()) if name in places else 0.0
             for name, value in x.items()
@@ -323,33 +252,3 @@ class WordTables(AutoTables):
 
     def prepare_restored(self, own: Mapping[str, Any]) -> None:
         self.of_words = int(own.get("words") == "1")
-
-    def check_restored_state(self, count: int) -> None:
-        state, room = self.state_record(), self._room
-        if not self.of_words:
-            super().check_restored_state(count)
-            if state.held or state.words:
-                raise ValueError("it holds names, and is no model of words")
-            return
-        vectors = blocks.views(self.block).vectors
-        names = np.vstack([room.word_bias, vectors])
-        seen, counts = names[1:, core.SEEN], names[:, core.WEIGHTS + 2 * self._columns :]
-        sums = [names[:, : core.WEIGHTS], room.prior, room.calibration.mass]
-        # in regression the second count is a sum of deviations
-        sums += [counts, room.word_totals] if hasattr(self, "labels") else [counts[:, :1]]
-        tables = [names, *(self._table(name) for name in SHARED_TABLES), room.word_totals]
-        good = (
-            (state.words, state.second_order, state.features) == (1, -1, 0)
-            and state.rounds >= 0
-            and (state.recent_place, state.hard_place) == (0, 0)
-            and state.held == np.count_nonzero(seen)
-            and not vectors[self.features.vacant].any()
-            and seen.max(initial=0.0) <= state.rounds
-            and 0.0 <= state.length <= LARGE**2
-            and all((table >= 0.0).all() for table in sums)
-            and all((np.abs(table) <= LARGEST_VALUE).all() for table in tables)
-        )
-        if not good:
-            raise ValueError("its names, or what it knows of them, are out of range")
-        if np.linalg.eigvalsh(room.mixer.curvature).min() <= 0.0:
-            raise ValueError("the curvature of its mixer is not positive")

@@ -188,10 +188,9 @@ def shapes_of(
     tables: dict[str, Any], width: int, columns: int, budget: int, words: int
 ) -> dict[str, tuple[int, int]]:
     """(rows, columns) of each of these tables, in a model of this width."""
-    squared, archived = (
-        whole(min(width, MOST_SQUARED) + 1),
-        0 if words else ARCHIVED_TIMES * budget,
-    )
+    width = 1 if words else width
+    squared = whole(min(width, MOST_SQUARED) + 1)
+    archived = 0 if words else ARCHIVED_TIMES * budget
     sizes = Sizes(width, columns, max(columns, 2), squared, archived, words)
     shapes = {name: shape(sizes) for name, (_, shape) in tables.items()}
     return shapes | {name: (shapes[name][0], 0) for name in OF_ROWS if words and name in shapes}
