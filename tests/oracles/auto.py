@@ -140,16 +140,16 @@ class Auto:
     def memory(self):
         return self.recent + self.hard
 
-    def remember(self, row, far):
+    def remember(self, s, y, w, alpha, hard, error=0.0):
         """The row comes in for the oldest recent one, which if it is hard comes in for the oldest hard one."""
+        row = {"x": s["z"], "alpha": alpha, "hard": hard}
         goes = self.enter(self.recent, self.W1, self.t, row)
         if goes and goes["hard"] and self.W2:
             goes = self.enter(self.hard, self.W2, self.moved, goes)
             self.moved += 1
         if goes:
             self.archive.held.remove(goes["entry"].number)
-        row["weight"] = max(row["weight"], 1e-9)
-        row["entry"] = self.archive.add(row["x"], row["y"], row["weight"], far)
+        row["entry"] = self.archive.add(row["x"], y, w, error, s["far"])
 
     @staticmethod
     def enter(ring, size, number, row):
@@ -160,28 +160,22 @@ class Auto:
         goes, ring[number % size] = ring[number % size], row
         return goes
 
-    def distances(self, z):
-        return np.array([np.sum(self.a * (z - row["x"]) ** 2) for row in self.memory])
+    def look_around(self, s, x, steps):
+        """Scale, look up bins, measure distances from the memory, find the K nearest in it and the archive."""
+        s["moments"], s["z"], s["x1"] = self.scaled(x)
+        D = np.array([np.sum(self.a * (s["z"] - row["x"]) ** 2) for row in self.memory])
+        s["cells"] = self.binning.cells(s["z"])
+        s["kernel"] = np.exp(-D / max(np.sum(s["moments"][2] != 0.0), 1))
+        nearest = np.argsort(D, kind="stable")[:K]
+        s["near"] = [[D[i], self.memory[i]["entry"], False] for i in nearest]
+        s["far"] = self.archive.search(s["near"], s["z"], self.a, steps)
+        return s["x1"]
 
-    def far(self, z, D, steps):
-        """What the archive finds, from the nearest of the memory."""
-        near = [(D[i], self.memory[i]["entry"]) for i in np.argsort(D, kind="stable")[:K]]
-        return self.archive.search(near, lambda x: np.sum(self.a * (z - x) ** 2), steps)
-
-    def neighbours(self, D, beta):
-        """(places of the K nearest, their shares, the effective number of them)"""
-        near = np.argsort(D, kind="stable")[:K]
-        scale = max(D[near[-1]], 1e-9)
-        pi = np.exp(-beta * (D[near] - D[near[0]]) / scale)
-        pi = pi * [self.memory[i]["weight"] for i in near]
-        pi /= pi.sum()
-        return near, pi, 1.0 / np.sum(pi**2)
-
-    def kernel(self, D, sign):
-        return np.exp(-D / max(np.sum(sign != 0.0), 1))
-
-    def turn_metric(self, g, w, varies):
+    def turn_metric(self, s, factors, w):
         """A step of the features that have ever varied; the others stay at 1."""
+        scale, varies = max(s["near"][-1][0], 1e-9), s["moments"][2] != 0.0
+        apart = np.array([(s["z"] - entry.x) ** 2 for _, entry, _ in s["near"]])
+        g = self.a * 3.0 / scale * (factors @ apart)
         u = self.u[varies] + 0.01 * (g[varies] ** 2 - self.u[varies])
         step = np.clip(w * 0.02 * g[varies] / np.sqrt(u + 1e-12), -0.2, 0.2)
         a = np.maximum(1e-3, self.a[varies] ** (1 - 0.0002) * np.exp(step))
@@ -208,13 +202,14 @@ class Auto:
         rest = 0.001 * 10.0 * (self.w - self.start)
         self.w = self.w - np.linalg.solve(self.A, w * step * g + rest)
 
-    def least_squares_step(self, x1, errors, w, varies):
+    def least_squares_step(self, s, errors, w):
         """One covariance P for all columns; of features that never varied it stays as it is."""
+        x1 = s["x1"][: self.second + 1]
         q = self.P @ x1
         k = w / (0.9995 + w * (x1 @ q))
         self.squares = self.squares + np.outer(errors, q) * k
         self.P = self.P - k * np.outer(q, q)
         self.P = (self.P + self.P.T) / 2
-        among = np.append(True, varies[: len(x1) - 1])
+        among = np.append(True, s["moments"][2][: self.second] != 0.0)
         if np.diag(self.P)[among].sum() / 0.9995 < among.sum():
             self.P[np.ix_(among, among)] /= 0.9995

@@ -16,8 +16,9 @@ TIMES, K, LINKED, FOLLOWED = 12, 20, 8, 4
 
 
 class Entry:
-    def __init__(self, x, y, weight, number):
-        self.x, self.y, self.weight, self.number = np.float32(x), y, weight, number
+    def __init__(self, x, y, weight, error, number):
+        self.x, self.y, self.number = np.float32(x), y, number
+        self.weight, self.error = max(weight, 1e-9), error
         self.links = [number] * (2 * LINKED)
 
 
@@ -26,9 +27,9 @@ class Archive:
         self.size = TIMES * budget
         self.entries, self.held, self.count = {}, set(), 0
 
-    def search(self, near, distance, steps):
-        """[distance, entry, whether it was followed], the nearest first, from such entries of the memory."""
-        pool = [[D, entry, False] for D, entry in near]
+    def search(self, near, z, a, steps):
+        """[distance, entry, whether it was followed], the nearest first, from those of the memory."""
+        pool = [list(item) for item in near]
         seen = set(self.held)
         for _ in range(steps):
             found = []
@@ -37,15 +38,15 @@ class Archive:
                 for number in item[1].links:
                     if number not in seen:
                         entry = self.entries[number]
-                        found.append([distance(entry.x), entry, False])
+                        found.append([np.sum(a * (z - entry.x) ** 2), entry, False])
                     seen.add(number)
             pool = sorted(pool + found, key=lambda item: item[0])[:K]
         return pool
 
-    def add(self, x, y, weight, pool):
+    def add(self, x, y, weight, error, pool):
         while self.count % self.size in self.held:
             self.count += 1
-        entry = Entry(x.copy(), y, weight, self.count % self.size)
+        entry = Entry(x.copy(), y, weight, error, self.count % self.size)
         for k, (_, other, _) in enumerate(pool[:LINKED]):
             entry.links[k] = other.number
             other.links[LINKED + entry.number % LINKED] = entry.number

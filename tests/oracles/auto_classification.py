@@ -52,33 +52,31 @@ class AutoClassifier(Auto):
     def look(self, x):
         """Everything that follows from a row."""
         C, s = self.C, {}
-        s["moments"], z, x1 = self.scaled(x)
-        s["z"], s["x1"], s["D"] = z, x1, self.distances(z)
+        x1 = self.look_around(s, x, 6 if C >= 8 else 1)
         p = [self.prior, *(softmax(self.L[u] @ x1) for u in range(2))]
         if self.second >= 0:
             s["s"] = self.squares @ x1[: self.second + 1]
             p.append(softmax(s["s"] / self.v))
-        s["cells"] = self.binning.cells(z)
         p.append(softmax(self.TW[np.arange(TABLES), s["cells"]].sum(0)))
-        k = self.kernel(s["D"], s["moments"][2])
-        s["far"] = self.far(z, s["D"], 6 if C >= 8 else 1)
-        near, far = np.zeros(C), np.zeros(C)
-        number = number_far = 0.0
-        if self.memory:
-            places, pi, number = self.neighbours(s["D"], 8.0)
-            entries, pi_far, number_far = vote(s["far"], 8.0)
-            for i, share in zip(places, pi, strict=True):
-                near[self.memory[i]["y"]] += share
-            for entry, share in zip(entries, pi_far, strict=True):
-                far[entry.y] += share
-        p.append((near * number + 0.3 * self.prior) / (number + 0.3))
-        p.append(softmax(sum((k[i] * r["alpha"] for i, r in enumerate(self.memory)), np.zeros(C))))
-        p.append((far * number_far + 0.3 * self.prior) / (number_far + 0.3))
+        p.append(self.votes(s["near"]))
+        p.append(softmax(s["kernel"] @ np.array([r["alpha"] for r in self.memory]).reshape(-1, C)))
+        p.append(self.votes(s["far"]))
+        return self.mixed(s, p)
+
+    def mixed(self, s, p):
         s["p"] = np.array(p)
-        s["l"] = np.log((1 - 1e-3) * s["p"] + 1e-3 / C)
+        s["l"] = np.log((1 - 1e-3) * s["p"] + 1e-3 / self.C)
         s["P"] = softmax(self.w @ s["l"])
         s["Q"] = self.corrected(s["P"], s)
         return s
+
+    def votes(self, pool):
+        """The votes of the nearest, and a few of the prior."""
+        votes, number = np.zeros(self.C), 0.0
+        if pool:
+            entries, pi, number = vote(pool, 8.0)
+            np.add.at(votes, [entry.y for entry in entries], pi)
+        return (votes * number + 0.3 * self.prior) / (number + 0.3)
 
     def corrected(self, P, s):
         C = self.C  # of two classes that are equal the second one counts as predicted
@@ -123,14 +121,11 @@ class AutoClassifier(Auto):
         self.TW[at] -= np.outer(step, slope)
         if self.second >= 0:
             errors = e_y - s["s"]
-            varies = s["moments"][2] != 0.0
-            self.least_squares_step(s["x1"][: self.second + 1], errors, w, varies)
+            self.least_squares_step(s, errors, w)
             residual = min(np.mean(errors**2), 1.0)
             self.v = max(self.v + min(0.005 * w, 1.0) * (residual - self.v), 1e-3)
         self.learn_metric(s, y, w)
-        alpha = w * (e_y - s["p"][-2])
-        hard = s["P"][y] < 0.8
-        self.remember({"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w}, s["far"])
+        self.remember(s, y, w, w * (e_y - s["p"][-2]), s["P"][y] < 0.8)
         self.prior = self.prior + min(0.02 * w, 1.0) * (e_y - self.prior)
         self.follow_features(s["moments"])
 
@@ -142,13 +137,10 @@ class AutoClassifier(Auto):
             self.excess[knot] += right * share
 
     def learn_metric(self, s, y, w):
-        if len(s["D"]) < K:
+        if len(s["near"]) < K:
             return
-        near, pi, _ = self.neighbours(s["D"], 3.0)
-        same = np.array([self.memory[i]["y"] == y for i in near])
-        if not same.any():
-            return
-        far = np.array([(s["z"] - self.memory[i]["entry"].x) ** 2 for i in near])
-        scale = max(s["D"][near[-1]], 1e-9)
-        rest = pi @ far - pi[same] @ far[same] / pi[same].sum()
-        self.turn_metric(self.a * 3.0 / scale * rest, w, s["moments"][2] != 0.0)
+        entries, pi, _ = vote(s["near"], 3.0)
+        same = np.array([entry.y == y for entry in entries])
+        if same.any():
+            pi[same] -= pi[same] / pi[same].sum()
+            self.turn_metric(s, pi, w)

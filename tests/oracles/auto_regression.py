@@ -43,32 +43,33 @@ class AutoRegressor(Auto):
 
     def look(self, x):
         s = {}
-        s["moments"], z, x1 = self.scaled(x)
-        s["z"], s["x1"], s["D"] = z, x1, self.distances(z)
+        x1 = self.look_around(s, x, 2)
         f = [self.last - self.my, *(self.L @ x1)]
         if self.second >= 0:
             f.append(float(self.squares[0] @ x1[: self.second + 1]))
-        s["cells"] = self.binning.cells(z)
         f.append(self.TW[np.arange(TABLES), s["cells"]].sum())
-        k = self.kernel(s["D"], s["moments"][2])
-        near, far, variance, s["far"] = 0.0, 0.0, self.latest, self.far(z, s["D"], 2)
+        near, far, variance = 0.0, 0.0, self.latest
         if self.memory:
-            places, pi, number = self.neighbours(s["D"], 8.0)
-            near = pi @ [self.memory[i]["y"] for i in places] - self.my
-            places, pi, number = self.neighbours(s["D"], 3.0)
-            squares = pi @ [self.memory[i]["error"] ** 2 for i in places]
+            near, far = self.voted(s["near"]), self.voted(s["far"])
+            entries, pi, number = vote(s["near"], 3.0)
+            squares = pi @ [entry.error**2 for entry in entries]
             variance = (number * squares + 2.0 * self.latest) / (number + 2.0)
-            entries, pi, _ = vote(s["far"], 8.0)
-            far = pi @ [entry.y for entry in entries] - self.my
-        f += [near, sum(k[i] * row["alpha"] for i, row in enumerate(self.memory)), far]
-        sy = math.sqrt(self.vy) if self.ready else 1.0
-        s["f"], s["sy"] = np.array(f), sy
-        s["fs"] = np.clip(s["f"] / sy, -1e6, 1e6) if self.ready else np.zeros(self.E)
-        s["level"] = float(self.w @ s["fs"])
-        margin = 0.1 * (self.hi - self.lo)
-        s["yh"] = min(max(self.my + s["level"] * sy, self.lo - margin), self.hi + margin)
+        f += [near, s["kernel"] @ [row["alpha"] for row in self.memory], far]
         s["spread"] = math.exp(self.stretch) * math.sqrt(variance)
+        return self.mixed(s, f)
+
+    def mixed(self, s, f):
+        s["f"], s["sy"] = np.array(f), math.sqrt(self.vy) if self.ready else 1.0
+        s["fs"] = np.clip(s["f"] / s["sy"], -1e6, 1e6) if self.ready else np.zeros(self.E)
+        s["level"], margin = float(self.w @ s["fs"]), 0.1 * (self.hi - self.lo)
+        s["yh"] = min(max(self.my + s["level"] * s["sy"], self.lo - margin), self.hi + margin)
         return s
+
+    def learn_mixer(self, s, y, bound, w):
+        most = bound / s["sy"]
+        e = np.clip((y - self.my) / s["sy"] - s["level"], -most, most)
+        if self.t >= 30:
+            self.newton(-e * s["fs"], s["fs"], 1.0, w)
 
     def predict(self, x):
         """(mean, spread, quantiles)"""
@@ -89,16 +90,12 @@ class AutoRegressor(Auto):
         err = 0.0 if first else y - s["yh"]
         some = self.t > 10 and self.ve > 0.0
         bound = 4.0 * math.sqrt(self.ve) if some else math.inf
-        ye, rest = y - self.my, y - self.my - s["f"]
+        rest = np.clip(y - self.my - s["f"], -bound, bound)
         if not first:
-            self.learn_experts(s, ye, np.clip(rest, -bound, bound), bound, w)
+            self.learn_mixer(s, y, bound, w)
+            self.learn_experts(s, rest, w)
             self.learn_metric(s, y, w)
-        alpha = min(0.5 * w, 1.0) * np.clip(rest[-2], -bound, bound)
-        hard = abs(err) > self.ae
-        self.remember(
-            {"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w, "error": err},
-            s["far"],
-        )
+        self.remember(s, y, w, min(0.5 * w, 1.0) * rest[-2], abs(err) > self.ae, err)
         if self.t >= 10 and s["spread"] > 0.0:
             rate = min(w, 1.0) * max(0.02, min(0.2, 40 / (self.t + 1)))
             below = np.heaviside(self.quantiles - err / s["spread"], 0.5)
@@ -112,10 +109,7 @@ class AutoRegressor(Auto):
         self.lo, self.hi = min(self.lo, y), max(self.hi, y)
         self.follow_features(s["moments"])
 
-    def learn_experts(self, s, ye, bounded, bound, w):
-        e = np.clip(ye / s["sy"] - s["level"], -bound / s["sy"], bound / s["sy"])
-        if self.t >= 30:
-            self.newton(-e * s["fs"], s["fs"], 1.0, w)
+    def learn_experts(self, s, bounded, w):
         if self.ready:
             for u, rate in enumerate((0.3, 0.05)):
                 slope = -w * bounded[1 + u] / s["sy"] * s["x1"]
@@ -126,18 +120,19 @@ class AutoRegressor(Auto):
         self.TW[at] += share * bounded[3 + (self.second >= 0)] / TABLES
         self.visits[at] += min(w, 1.0)
         if self.second >= 0:
-            varies = s["moments"][2] != 0.0
-            self.least_squares_step(s["x1"][: self.second + 1], bounded[3:4], w, varies)
+            self.least_squares_step(s, bounded[3:4], w)
+
+    def voted(self, pool):
+        entries, pi, _ = vote(pool, 8.0)
+        return pi @ [entry.y for entry in entries] - self.my
 
     def learn_metric(self, s, y, w):
-        if len(s["D"]) < K or not self.ready:
+        if len(s["near"]) < K or not self.ready:
             return
-        near, pi, _ = self.neighbours(s["D"], 3.0)
-        far = np.array([(s["z"] - self.memory[i]["entry"].x) ** 2 for i in near])
-        targets = np.array([self.memory[i]["y"] for i in near])
-        scale, mean = max(s["D"][near[-1]], 1e-9), pi @ targets
-        g = -(y - mean) / self.vy * self.a * 3.0 / scale * ((pi * (targets - mean)) @ far)
-        self.turn_metric(g, w, s["moments"][2] != 0.0)
+        entries, pi, _ = vote(s["near"], 3.0)
+        targets = np.array([entry.y for entry in entries])
+        mean = pi @ targets
+        self.turn_metric(s, -(y - mean) / self.vy * pi * (targets - mean), w)
 
     def learn_targets(self, y, err, bound, w):
         def rate(slowest):

@@ -107,10 +107,7 @@ class WordsClassifier(AutoClassifier):
                 self.words.totals + a * V
             )
             p.append(softmax(scale * (score + sum(v * np.log(n + a) for v, n in found))))
-        s = {"p": np.array(p), "l": np.log((1 - 1e-3) * np.array(p) + 1e-3 / self.C)}
-        s["P"] = softmax(self.w @ s["l"])
-        s["Q"] = self.corrected(s["P"], s)
-        return s
+        return self.mixed({}, p)
 
     def learn(self, x, y, w=1.0):
         if w == 0.0:
@@ -147,11 +144,7 @@ class WordsRegressor(AutoRegressor):
         found = self.words.present(x, self.t)
         known = sum(value for value, _ in found)
         f.append(sum(v * d / (n + 1.0) for v, (n, d) in found) / known if known else 0.0)
-        s = {"f": np.array(f), "sy": math.sqrt(self.vy) if self.ready else 1.0}
-        s["fs"] = np.clip(s["f"] / s["sy"], -1e6, 1e6) if self.ready else np.zeros(4)
-        s["level"], margin = float(self.w @ s["fs"]), 0.1 * (self.hi - self.lo)
-        s["yh"] = min(max(self.my + s["level"] * s["sy"], self.lo - margin), self.hi + margin)
-        return s
+        return self.mixed({}, f)
 
     def predict(self, x):
         return self.look(x)["yh"]
@@ -168,9 +161,7 @@ class WordsRegressor(AutoRegressor):
         e, size = np.clip(y - self.my - s["f"], -bound, bound), s["sy"]
         usual = math.sqrt(self.square) or length
         self.words.take(x, self.t)
-        if self.t >= 30:
-            mixed = np.clip((y - self.my) / size - s["level"], -bound / size, bound / size)
-            self.newton(-mixed * s["fs"], s["fs"], 1.0, w)
+        self.learn_mixer(s, y, bound, w)
         if not first and self.ready:
             self.words.learn_linear(x, length, 0.5 * size, w * e[1:2] / size)
             self.words.learn_confident(x, usual, w, e[2:3], True)
