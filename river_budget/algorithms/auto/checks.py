@@ -93,20 +93,17 @@ def check_memory(model: Any, count: int) -> None:
         raise ValueError("its examples are not in its archive")
     if not ((weights > 0.0).all() and (memory.squared_error >= 0.0).all()):
         raise ValueError("weights or squared errors of its examples are out of range")
-    if not may_be_targets(model, targets):
+    if hasattr(model, "labels"):
+        labels = len(model.labels.known) if model.n_outputs > 1 else 2
+        good = np.isin(targets, np.arange(labels))
+    else:
+        good = np.abs(targets) <= LARGEST_VALUE
+    if not good.all():
         raise ValueError("the targets of its examples are out of range")
     if any((np.abs(rows) > CLIP).any() for rows in (tables["archive"], block.vectors)):
         raise ValueError("its examples are out of range")
     if (np.abs(block.coefficients) > LARGE).any():
         raise ValueError("its coefficients are out of range")
-
-
-def may_be_targets(model: Any, targets: Any) -> bool:
-    """Whether these are numbers of classes, or in regression no too large numbers."""
-    if not hasattr(model, "labels"):
-        return bool((np.abs(targets) <= LARGEST_VALUE).all())
-    labels = len(model.labels.known) if model.n_outputs > 1 else 2
-    return bool(np.isin(targets, np.arange(labels)).all())
 
 
 def check_words(model: Any) -> None:

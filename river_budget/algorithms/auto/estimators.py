@@ -21,7 +21,7 @@ from ...model.inputs.batches import Batch
 from .checks import FILES
 from .inspection import Inspected
 from .quantiles import at_levels
-from .tables import OF_ROWS, after_change
+from .tables import OF_ROWS
 
 __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 
@@ -87,7 +87,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         core.STATE,
         start={"residual": 0.1},
         score=classes_core.decide,
-        after=After(after_change),
+        after=After(Inspected._after_change),
         files=FILES,
     )
     word_passes = class_of_passes(word_classes.learn, word_classes.decide)
@@ -193,7 +193,7 @@ class AutoKernelRegressor(Inspected, Regressor):
         numbers_core.learn,
         core.STATE,
         score=numbers_core.decide,
-        after=After(after_change),
+        after=After(Inspected._after_change),
         files=FILES,
     )
     word_passes = class_of_passes(word_numbers.learn, word_numbers.decide)

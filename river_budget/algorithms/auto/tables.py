@@ -31,7 +31,6 @@ class AutoTables(OneByOne):
     """A model with tables in the room of its block."""
 
     shows_kernel = False
-    takes_lists = False
     of_words = 0  # 1 in a model of words (words.py)
 
     without: ClassVar[frozenset[str]] = frozenset()  # experts that a subclass does without
@@ -203,9 +202,11 @@ class AutoTables(OneByOne):
 
     # a smaller or larger memory
 
-    def _take_budget(self) -> None:
+    def _after_change(self, name: str) -> None:
         """Give the memory the size that `budget` has now, and keep the newest examples. If there are more places for
         recent ones, hard ones fill them and stay marked as hard."""
+        if self.block is None or name != "budget":
+            return
         budget, before = self.budget_in_use, blocks.views(self.block)
         if self.of_words:
             before.head.budget = budget
@@ -245,9 +246,3 @@ class AutoTables(OneByOne):
         bits = np.zeros(8 * held.size, np.uint8)
         bits[rows.astype(int)] = 1
         held[:] = np.packbits(bits, bitorder="little")
-
-
-def after_change(model: Any, name: str) -> None:
-    """Another budget takes effect at once."""
-    if name == "budget" and model.block is not None:
-        model._take_budget()

@@ -222,19 +222,13 @@ class WordTables(AutoTables):
 
     def _with_columns(self, rows: Any, before: int) -> Any:
         """Rows of names with the present number of columns."""
-        columns, start = self.n_outputs, int(core.WEIGHTS)
-        wide = np.zeros((len(rows), self.capacity_for(0)))
-        wide[:, :start] = rows[:, :start]
-        for first, n in (
-            (start, before),
-            (start + before, before),
-            (start + 2 * before, max(before, 2)),
-        ):
-            part = rows[:, first : first + n]
-            if n == 1:  # one column stands for two classes: the other has its negative
+        first, wide = core.WEIGHTS, np.zeros((len(rows), self.capacity_for(0)))
+        wide[:, :first] = rows[:, :first]
+        ends = np.cumsum([before, before, max(before, 2)])  # of two linear models, and of counts
+        for k, part in enumerate(np.split(rows[:, first:], ends, axis=1)[:3]):
+            if part.shape[1] == 1:  # one column stands for two classes: the other has its negative
                 part = np.hstack([-part, part])
-            wide[:, start : start + part.shape[1]] = part
-            start += columns
+            wide[:, first + k * self.n_outputs :][:, : part.shape[1]] = part
         return wide
 
     def _parts_of_words(self, x: Mapping[Any, float]) -> dict[Any, float]:
