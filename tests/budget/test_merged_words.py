@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import pickle
 import warnings
 
 import numpy as np
@@ -91,25 +89,6 @@ def assert_combinations(model, stream, at_least):
         assert a_z == pytest.approx(expected, rel=1e-9)
         found += 1
     assert found >= at_least
-
-
-@pytest.mark.filterwarnings(SLOW)
-@pytest.mark.parametrize("kind", ["two", "many"])
-def test_copies_and_files_go_on_exactly(kind, tmp_path):
-    model = KINDS[kind]()
-    run(model, crowd(400))
-    rb.save(model, tmp_path / "model.rb")
-    others = [
-        pickle.loads(pickle.dumps(model)),
-        copy.deepcopy(model),
-        rb.load(tmp_path / "model.rb"),
-    ]
-    only = rb.load(tmp_path / "model.rb", predict_only=True)
-    x = next(crowd(1, seed=2))[0]
-    assert at(only, x) == at(model, x)
-    expected = run(model, crowd(200, seed=1))
-    for other in others:
-        assert run(other, crowd(200, seed=1)) == expected
 
 
 @pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")

@@ -153,7 +153,7 @@ def test_responses_that_have_drifted_are_computed_anew(window, what):
     )
 
 
-def test_the_count_of_repairs_is_saved_and_absent_in_older_files():
+def test_the_count_of_repairs_is_saved():
     model = rb.SBPClassifier(40, KERNEL, seed=1)
     model.learn_many(*rows_and_labels(100))
     model.state_record().norm2 *= 2.0

@@ -11,13 +11,11 @@ import os
 import pathlib
 import pickle
 import pkgutil
-import platform
 import re
 import shutil
 import subprocess
 import sys
 
-import llvmlite.binding
 import numpy as np
 import pytest
 from folders import SUPPORT, syntax_of
@@ -170,28 +168,29 @@ def test_a_pass_imports_no_other_pass():
     assert not offenders
 
 
+def assert_no_circle(below, what):
+    """{part: the parts that it imports}: those that import nothing that is left go, until nothing is left."""
+    while below:
+        done = [part for part, others in below.items() if not others & set(below)]
+        assert done, f"a circle among {what}: {below}"
+        for part in done:
+            del below[part]
+
+
 def test_rooms_import_each_other_in_no_circle():
     for part in ("core", "model", "algorithms", "experiments", "distributed"):
-        left = {}
+        below = collections.defaultdict(set)
         for module, name in arrows(f"{part}."):
             own, other = room_of(module, part)[0], room_of(name, part)[0]
-            left.setdefault(own, set()).update({other} - {own})
-        while left:
-            done = [room for room, below in left.items() if not below & set(left)]
-            assert done, f"a circle among rooms of {part}: {left}"
-            for room in done:
-                del left[room]
+            below[own].update({other} - {own})
+        assert_no_circle(dict(below), f"rooms of {part}")
 
 
 def test_modules_of_distributed_import_each_other_in_no_circle():
-    left = {}
+    below = collections.defaultdict(set)
     for module, name in arrows("distributed."):
-        left.setdefault(module, set()).add(name)
-    while left:
-        done = [module for module, below in left.items() if not below & set(left)]
-        assert done, left
-        for module in done:
-            del left[module]
+        below[module].add(name)
+    assert_no_circle(dict(below), "modules of distributed")
 
 
 def test_folders_files_and_functions_are_small():
@@ -441,36 +440,6 @@ def test_a_second_process_starts_from_the_cache_and_an_edit_reaches_all_callers(
     assert run(RUN, tmp_path, stdin=stdin)[:3] == [edited, 0, 1]
 
 
-MERGING = """
-import hashlib, json
-import numpy as np
-import river_budget as rb
-from river_budget.datasets import A9a
-X, y = A9a().part("a9a")  # many distances are equal, so rounding shows
-order = np.random.default_rng(0).permutation(len(y))
-X, y = np.ascontiguousarray(X[order]), y[order]
-strategy = rb.maintenance.Merge(ARITY)
-kernel, l2 = rb.kernels.RBF(0.008), 1.0 / (32 * len(y))
-model = rb.BSGDClassifier(500, kernel, strategy, l2=l2, project_to_ball=False)
-model.learn_many(X[:3000], y[:3000])
-found = model.predict_then_learn_many(X[3000:9000], y[3000:9000])
-print(json.dumps(hashlib.sha256(found).hexdigest()))
-"""
-
-
-@needs_compiler
-@pytest.mark.slow
-@pytest.mark.parametrize("arity", [2, 3])
-def test_a_process_that_compiles_a_pass_learns_what_one_does_that_loads_it(arity, data, tmp_path):
-    """On data where rounding shows. (On other data: compiling/test_processors.py.)"""
-    data("a9a")  # or the test is skipped
-    script = MERGING.replace("ARITY", str(arity))
-    compiling, loading = (
-        run(script, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)
-    )
-    assert compiling == loading
-
-
 # without a compiler
 
 
@@ -531,16 +500,6 @@ def test_kernels_and_maintenance_cannot_be_changed(value):
     assert repr(value) == before
 
 
-@pytest.mark.parametrize("model", one_of_each(MODELS))
-def test_learning_leaves_kernels_and_maintenance_as_they_are(model):
-    parameters = (model.kernel, getattr(model, "maintenance", None))
-    before = pickle.dumps(parameters)
-    model = model.clone()
-    learn(model, stream_for(model, 40))
-    assert (model.kernel, getattr(model, "maintenance", None)) == parameters
-    assert pickle.dumps(parameters) == before
-
-
 def test_nothing_is_left_to_do():
     marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
     for path in [*PACKAGE.rglob("*.py"), *TESTS.rglob("*.py")]:
@@ -595,20 +554,3 @@ def test_the_longest_files_of_tests_are_files_of_tests():
 
 
 # other processors
-
-
-@needs_compiler
-@pytest.mark.slow
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="for x86")
-@pytest.mark.parametrize("processor", ["haswell", "skylake-avx512"])
-def test_the_numerical_tests_pass_with_and_without_wide_vectors(processor, tmp_path):
-    """In code for a processor without, and one with 512-bit vectors; the last digits differ."""
-    features = llvmlite.binding.get_host_cpu_features()
-    needed = ("avx2", "fma") if processor == "haswell" else ("avx512f", "avx512dq", "avx512vl")
-    if not all(features.get(name) for name in needed):
-        pytest.skip("this machine cannot run such code")
-    environment = os.environ | {"NUMBA_CPU_NAME": processor, "NUMBA_CACHE_DIR": str(tmp_path)}
-    files = ["core/test_numerics.py", "budget/test_merging.py", "budget/test_projection.py"]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
-    result = subprocess.run(command, env=environment, cwd=TESTS, capture_output=True, text=True)
-    assert result.returncode == 0, result.stdout

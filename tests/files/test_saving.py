@@ -19,7 +19,6 @@ import zipfile
 
 import numpy as np
 import pytest
-from folders import PYTHONPATH
 from forging import (
     BSGD,
     FOGD,
@@ -38,7 +37,6 @@ from forging import (
     zipped,
 )
 from models import (
-    CLASSIFIERS,
     MODELS,
     TRANSFORMERS,
     crossed,
@@ -49,7 +47,6 @@ from models import (
     stream_for,
 )
 from optional import pandas as pd
-from processes import output_of
 from river import linear_model, preprocessing
 from saved_models import (
     ALL,
@@ -108,39 +105,6 @@ def test_a_loaded_model_is_the_saved_one_and_learns_as_it_would(model, n, again)
     assert abs(twin.memory_usage - model.memory_usage) < 200  # lists have room in reserve
     assert goes_on(twin, model, stream)
     assert pickle.dumps(again(twin)) == pickle.dumps(again(model))
-
-
-CHILD = """
-import json, pathlib, sys
-import river_budget as rb
-from saved_models import answers, stream_of, teach
-folder, RESUMED, results = pathlib.Path(sys.argv[1]), int(sys.argv[2]), {}
-for path in sorted(folder.iterdir()):
-    model = rb.load(path)
-    stream = stream_of(model, 2 * RESUMED)[RESUMED:]
-    before = answers(model, stream[:100])
-    teach(model, stream)
-    results[path.name] = repr([before, answers(model, stream[:100])])
-json.dump(results, sys.stdout)
-"""
-RESUMED = 300  # examples before, and again so many after
-
-
-def test_another_process_goes_on_where_this_one_stopped(tmp_path):
-    expected = {}
-    for entry in ALL:
-        (model,) = entry.values
-        model = model.clone()
-        stream = stream_of(model, 2 * RESUMED)
-        teach(model, stream[:RESUMED])
-        rb.save(model, tmp_path / entry.id)
-        stream = stream[RESUMED:]
-        before = answers(model, stream[:100])
-        teach(model, stream)
-        expected[entry.id] = repr([before, answers(model, stream[:100])])
-    found = json.loads(output_of("-c", CHILD, tmp_path, RESUMED, PYTHONPATH=PYTHONPATH))
-    assert found.keys() == expected.keys()
-    assert [name for name in found if found[name] != expected[name]] == []
 
 
 NAMES = ["", "a", "a b\n", "naïve", "日本", "\ud800", '"{"', 0, -1, 10**30, True, 0.1, -0.5]
@@ -410,11 +374,6 @@ def test_any_flipped_bit_is_noticed_or_changes_nothing(small):
             assert file_of(opened(bytes(data))) == small
             harmless += 1
     assert harmless < 100
-
-
-def test_packing_what_was_unpacked_changes_nothing(small):
-    assert opened(packed(*unpacked(small))) is not None
-    assert file_of(opened(packed(*unpacked(small)))) == small
 
 
 def with_part(data, name, content):
@@ -723,20 +682,6 @@ def test_the_old_file_survives_a_failure(stage, error, path, monkeypatch):
     assert alike(rb.load(path), old, stream_for(old, 9))
 
 
-def test_a_file_that_is_written_in_part_leaves_the_old_one(path):
-    path.write_bytes(b"old")
-
-    def write_in_part():
-        with files.created(path) as file:
-            file.write(b"half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write_in_part()
-    assert path.read_bytes() == b"old"
-    assert list(path.parent.iterdir()) == [path]
-
-
 def test_a_file_is_forced_to_the_disk_before_it_takes_its_name_and_the_name_as_well(
     path, monkeypatch
 ):
@@ -764,17 +709,6 @@ def test_names_of_files_may_be_text_relative_and_long(tmp_path, monkeypatch):
         assert rb.load(name).budget == 7
     with pytest.raises(FileNotFoundError):
         rb.save(rb.BSGDClassifier(), "no folder/model")
-
-
-@pytest.mark.parametrize("entry", CLASSIFIERS[:1])
-def test_a_saved_file_is_documented_by_itself(entry, path):
-    rb.save(taught(entry), path)
-    header, arrays = unpacked(path.read_bytes())
-    assert header["format"] == 2
-    assert header["river_budget"] == rb.__version__
-    assert header["model"]["class"] == "BSGDClassifier"
-    assert header["model"]["parameters"]["budget"] == 100
-    assert {"0/vectors", "0/coefficients"} <= arrays.keys()
 
 
 # Smaller files of models that only predict

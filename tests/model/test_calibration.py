@@ -9,9 +9,8 @@ import pickle
 import numpy as np
 import pytest
 from models import AUTO, CLASSIFIERS, crossed, learned, list_of, stream_for, two_classes_only
-from optional import sklearn_metrics
 from oracles.calibration import Calibration
-from river import datasets, metrics, multiclass, preprocessing
+from river import datasets, metrics, preprocessing
 from saved_models import file_of
 
 import river_budget as rb
@@ -80,22 +79,6 @@ def test_cross_entropy_and_calibration_on_seven_classes(model):
     assert error <= 0.04
 
 
-@pytest.mark.parametrize(
-    "model", [rb.NORMAClassifier(), rb.SBPClassifier(seed=1)], ids=["NORMA", "SBP"]
-)
-def test_ten_thresholds_give_the_area_under_the_curve(model):
-    pipeline, area = preprocessing.StandardScaler() | model.clone(), metrics.ROCAUC()
-    labels, shares = [], []
-    for x, y in datasets.Phishing():
-        share = pipeline.predict_proba_one(x)
-        area.update(y, share)
-        labels.append(y)
-        shares.append(share[True])
-        pipeline.learn_one(x, y)
-    assert area.get() == pytest.approx(sklearn_metrics.roc_auc_score(labels, shares), abs=0.015)
-    assert area.get() > 0.93
-
-
 LINKED = [entry for entry in CLASSIFIERS if entry not in AUTO]  # the mixture of those needs no link
 LONG = (rb.FOGDClassifier(20, seed=1), rb.NORMAClassifier(10))
 
@@ -147,13 +130,6 @@ def test_a_batch_learns_the_link_of_a_loop(model):
     many.learn_many(X, y)
     assert link(one) == link(many)
     assert link(one)[1] > 0.0
-
-
-def test_a_weight_of_zero_leaves_it_alone():
-    model = learned(rb.BSGDClassifier(15, RBF(0.5)))
-    before = link(model)
-    model.learn_one({"a": 1.0}, next(iter(model.labels.known)), 0.0)
-    assert link(model) == before
 
 
 def test_a_third_class_leaves_the_shares_of_two_in_proportion():
@@ -221,15 +197,6 @@ def test_predictions_do_not_depend_on_it(maintenance):
         plain.learn_one(x, y)
         disturbed.learn_one(x, y)
         views(disturbed.block).head.slope *= 1.5
-
-
-def test_it_works_within_one_versus_rest():
-    model = preprocessing.StandardScaler() | multiclass.OneVsRestClassifier(
-        rb.SBPClassifier(100, seed=1)
-    )
-    for x, y in datasets.ImageSegments().take(500):
-        model.learn_one(x, y)
-    assert math.isclose(sum(model.predict_proba_one(x).values()), 1.0)
 
 
 @pytest.mark.parametrize(("model", "classes"), crossed(CLASSIFIERS, [3, 2, 26]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import sys
 
@@ -21,13 +20,11 @@ from models import (
     learned,
     list_of,
     one_of_each,
-    same,
     scores,
     stream_for,
     variant,
 )
 from optional import pandas as pd
-from processes import in_threads
 from river import (
     preprocessing,
 )
@@ -149,12 +146,6 @@ def test_the_only_known_label_is_predicted():
         assert model.predict_proba_one(x) == {"only": 1.0}
 
 
-def test_one_boolean_makes_the_other_known():
-    model = rb.BSGDClassifier(5)
-    model.learn_one(LEFT, False)
-    assert set(model.predict_proba_one(LEFT)) == {False, True}
-
-
 # scores and probabilities
 
 
@@ -221,17 +212,6 @@ def test_a_third_label_moves_no_prediction():
         }
 
 
-def test_learning_goes_on_after_a_third_and_a_fourth_label():
-    model = rb.BSGDClassifier(20, RBF(2.0), l2=1e-2)
-    places = {"left": -3.0, "right": 3.0, "up": 6.0, "down": -6.0}
-    for known in (2, 3, 4):
-        for _ in range(15):
-            for label in list(places)[:known]:
-                model.learn_one({"a": places[label]}, label)
-    for label, place in places.items():
-        assert model.predict_one({"a": place}) == label
-
-
 # support vectors
 
 
@@ -269,14 +249,6 @@ def test_scores_can_be_computed_from_the_support_vectors(model):
             a = [part if label is None else part[label] for part in parts]
             expected = a @ values + getattr(model, "bias", 0.0)
             assert abs(expected - score) <= 1e-12 * (np.abs(a) @ np.abs(values) + abs(score))
-
-
-@pytest.mark.parametrize("model", having("budget"))
-def test_the_budget_is_kept_after_every_example(model):
-    model = model.clone({"budget": 7})
-    for x, y in stream_for(model, 80):
-        model.learn_one(x, y)
-        assert model.n_support_vectors <= 7
 
 
 # weights
@@ -346,23 +318,6 @@ def test_a_missing_feature_counts_as_zero(model):
 
 
 @pytest.mark.parametrize("model", one_of_each(MODELS))
-def test_features_that_emerge_are_as_good_as_known_from_the_start(model):
-    model = variant(model, seed=1, kernel=with_fixed_gamma(model.kernel))
-    other, stream = model.clone(), stream_for(model, 60)
-    names = sorted({name for x, _ in stream for name in x})
-    for x, y in stream:
-        model.learn_one(x, y)
-        other.learn_one({name: x.get(name, 0.0) for name in names}, y)
-    for a, b in zip(scores(model, stream), scores(other, stream), strict=True):
-        assert a == pytest.approx(b, rel=1e-7, abs=1e-7)
-
-
-def with_fixed_gamma(kernel):
-    kernel = RBF() if kernel is None else kernel
-    return kernel.clone({"gamma": 0.5}) if getattr(kernel, "gamma", None) == "auto" else kernel
-
-
-@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_the_order_of_a_dict_never_matters(model):
     model = variant(model, seed=1)
     other, rng = model.clone(), np.random.default_rng(0)
@@ -371,21 +326,6 @@ def test_the_order_of_a_dict_never_matters(model):
         assert model.decision_function_one(x) == other.decision_function_one(shuffled)
         model.learn_one(x, y)
         other.learn_one(shuffled, y)
-
-
-@pytest.mark.parametrize("model", one_of_each(MODELS))
-def test_places_of_new_features_do_not_depend_on_the_order_of_a_dict(model):
-    model = variant(model, seed=1)
-    other = model.clone()
-    y = stream_for(model, 1)[0][1]
-    stream = [{"d": 1.0, "b": 2.0}, {"c": 1.0, "b": 1.0, "a": 3.0}, {"f": 0.5, "e": 1.0}]
-    for x in stream:
-        model.learn_one(x, y)
-        other.learn_one(dict(sorted(x.items())), y)
-    assert list(model.features) == list(other.features)
-    assert model.features.places == other.features.places
-    assert set(model.features) >= set("ef")  # others may be forgotten, if no vector uses them
-    assert same(model, other, [(x, y) for x in stream])
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(0.5)])
@@ -465,29 +405,6 @@ def interrupted(predict, x, other):
         return predict(x)
     finally:
         sys.settrace(before)
-
-
-@pytest.mark.parametrize("model", one_of_each(MODELS))
-def test_threads_predict_as_one_alone_would(model):
-    model = learned(model)
-    stream = stream_for(model, 50, seed=1)
-    alone, found = scores(model, stream), {}
-    rows = np.random.default_rng(0).normal(size=(100, 3))
-    together = model.predict_many(rows)
-
-    def run(thread):
-        order = np.random.default_rng(thread).permutation(len(stream)).tolist()
-        found[thread] = all(
-            model.decision_function_one(stream[i][0]) == alone[i] for _ in range(10) for i in order
-        ) and all((model.predict_many(rows) == together).all() for _ in range(3))
-
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        in_threads(*(functools.partial(run, number) for number in range(4)))
-    finally:
-        sys.setswitchinterval(interval)
-    assert found == dict.fromkeys(range(4), True)
 
 
 def test_representations_show_the_parameters():

@@ -224,17 +224,6 @@ def test_a_change_that_is_not_allowed_changes_nothing(change):
     assert pickle.dumps(model) == before
 
 
-def test_assignment_changes_what_may_change_and_nothing_else():
-    model = learned(rb.BSGDRegressor(10, RBF(0.5), Merge(), seed=1))
-    before = pickle.dumps(model)
-    for name, value in (("kernel", RBF(2.0)), ("maintenance", Project()), ("seed", 5)):
-        with pytest.raises(AttributeError, match=name):
-            setattr(model, name, value)
-    assert pickle.dumps(model) == before
-    model.budget = 4
-    assert model.n_support_vectors == 4
-
-
 @pytest.mark.parametrize(("model", "budgets"), crossed(having("budget"), [(25, 7), (7, 40, 7)]))
 def test_a_model_takes_the_memory_of_the_budget_that_it_has_now(model, budgets):
     model = learned(model.clone({"budget": budgets[0]}))

@@ -49,18 +49,6 @@ def test_examples_of_any_width_score_as_alone(d):
     assert (model.predict_many(X) == one_by_one(model, X)).all()
 
 
-def test_many_outputs_score_as_one_example_alone():
-    rng = np.random.default_rng(0)
-    model = rb.BSGDClassifier(40, RBF(0.2), classes=tuple(range(5)))
-    model.learn_many(rng.normal(size=(300, 6)), rng.integers(0, 5, 300).tolist())
-    X = rng.normal(size=(10, 6))
-    alone = [model.predict_proba_one(dict(enumerate(x))) for x in X.tolist()]
-    together = model.predict_proba_many(X)
-
-    for label in range(5):
-        assert together[label].tolist() == [shares[label] for shares in alone]
-
-
 def test_lengths_at_which_distances_are_differences():
     """Far from the origin, but near the vectors, distances must not come from products; nor for one among others."""
     model, rng = taught(RBF(0.5), 3, 50, far=1e5)

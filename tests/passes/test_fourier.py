@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 
 import numpy as np
 import pytest
@@ -145,14 +144,6 @@ def test_rows_of_features_that_came_in_another_order_give_the_same_scores(zeros)
     assert list(first.features) != list(second.features)
     found = [model._score_rows(model.rows_of(Batch(X))) for model in (first, second)]
     np.testing.assert_allclose(*found, rtol=1e-12)  # sums go in the order of places
-
-
-def test_transforming_changes_nothing():
-    model = rb.RandomFourier(20, seed=4)
-    model.learn_one({"a": 1.0})
-    before = pickle.dumps(model)
-    model.transform_one({"a": 1.0, "new": 2.0})
-    assert pickle.dumps(model) == before
 
 
 @pytest.mark.parametrize("gamma", [0.5, 2.0])

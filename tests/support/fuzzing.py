@@ -1,7 +1,6 @@
 """Random public operations in random order.
 
     python tests/support/fuzzing.py --operations 4000 --rounds 250        (a million, in one process)
-    python tests/support/fuzzing.py --operations 4000 --rounds 250 --names odd
 
 `NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=... python tests/support/fuzzing.py` checks every index in compiled code as well.
 A fault ends the process; with `--log file` the last line of the file names the operation.
@@ -25,7 +24,6 @@ import warnings
 import numpy as np
 from inside import check_names
 from models import list_of, may_be_unlimited, two_classes_only
-from odd_examples import TroubledOperations, ask
 from processes import in_threads
 from river import base, preprocessing
 from saved_models import ALL, file_of, is_supervised
@@ -57,6 +55,7 @@ MORE = [
     rb.AutoKernelRegressor(9, seed=1),
 ]
 MODELS = [entry.values[0] for entry in ALL] + MORE
+ASKING = "predict_one", "predict_proba_one", "decision_function_one", "score_one", "transform_one"
 LARGEST_TABLE = stored.LARGEST_TABLE
 LARGEST = 2**22  # bytes of a block: with more, as without a budget, operations take seconds
 LIFE = 60  # mean number of operations with one model
@@ -218,10 +217,15 @@ def any_column(rng, values):
     return tuple(values) if kind == 2 else values
 
 
+def ask(model, x):
+    """All predictions and scores of an example."""
+    for name in ASKING:
+        if hasattr(model, name):
+            getattr(model, name)(x)
+
+
 class Fuzzer:
     """A model, and a record of the operations on it."""
-
-    NAMES = NAMES
 
     def __init__(self, seed, threads=False):
         self.rng = random.Random(seed)
@@ -251,13 +255,9 @@ class Fuzzer:
         if self.crowded:
             return CROWD
         if not self.wordy:
-            return self.NAMES
+            return NAMES
         self.words += 1
-        return [*self.NAMES, *self.fresh_names(self.words // 2)]
-
-    def fresh_names(self, first):
-        """Words, of which a new one replaces the oldest each time."""
-        return [f"word {i}" for i in range(first, first + 60)]
+        return [*NAMES, *(f"word {i}" for i in range(self.words // 2, self.words // 2 + 60))]
 
     def any_example(self):
         return any_example(self.rng, self.seen, self.names)
@@ -565,12 +565,12 @@ def check_model(model, examples):
 
 
 def run(
-    seed, operations, names="plain", threads=False, log=None,
+    seed, operations, threads=False, log=None,
     seconds=math.inf, go_on=False, every=math.inf,
 ):  # fmt: skip
     """Do this number of operations. Returns the fuzzer. `go_on`: print errors, and continue with another model.
 
-    `names="odd"`: also examples that run code (odd_examples.py). `every`: print the progress.
+    `every`: print the progress.
     """
     with (
         warnings.catch_warnings(),
@@ -579,7 +579,7 @@ def run(
     ):
         at_the_end.callback(setattr, stored, "LARGEST_TABLE", LARGEST_TABLE)
         warnings.simplefilter("ignore")
-        fuzzer, end = FUZZERS[names](seed, threads), time.time() + seconds
+        fuzzer, end = Fuzzer(seed, threads), time.time() + seconds
         for done in range(operations):
             if time.time() > end:
                 break
@@ -603,25 +603,12 @@ def run(
     return fuzzer
 
 
-class Odd(TroubledOperations, Fuzzer):
-    """The fuzzer with examples that run code while they are read."""
-
-    OPERATIONS = Fuzzer.OPERATIONS + TroubledOperations.OPERATIONS
-
-    def target(self):
-        return any_target(self.rng, self.model)
-
-
-FUZZERS = {"plain": Fuzzer, "odd": Odd}
-
-
 def arguments_given():
     parser = argparse.ArgumentParser()
     parser.add_argument("--operations", type=int, default=10_000, help="of each round")
     parser.add_argument("--rounds", type=int, default=1, help="each has the next seed")
     parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--names", choices=list(FUZZERS), default="plain")
     parser.add_argument("--every", type=int, default=10_000, help="operations, say how far it is")
     parser.add_argument("--threads", action="store_true")
     parser.add_argument("--go-on", action="store_true")
@@ -637,12 +624,12 @@ def main(given):
         if left <= 0:
             break
         found = run(
-            *(seed, given.operations, given.names),
+            *(seed, given.operations),
             *(given.threads, log, left, given.go_on, given.every),
         )
         total, refused, took = total + found.counts, refused + found.refused, time.time() - started
         done = sum(total.values())
-        print(f"seed {seed}, names {given.names}: {done} operations, "
+        print(f"seed {seed}: {done} operations, "
               f"{took:.0f} s, {done / took:.0f} a second", flush=True)  # fmt: skip
     print(f"operations: {dict(total)}\nrefused: {dict(refused)}")
 

@@ -230,17 +230,6 @@ def test_a_pickle_of_another_layout_is_refused_with_the_way_out(model):
         pickle.loads(pickle.dumps(model))
 
 
-@pytest.mark.parametrize("model", ONE_EACH)
-def test_a_pickle_from_before_there_were_stamps_is_refused(model):
-    model = taught(model, 10)
-    for block in (model.block[:100], model.block[8:]):
-        state = model.__getstate__() | {"block": block}
-        with pytest.raises(TypeError, match="another version"):
-            type(model).__new__(type(model)).__setstate__(state)
-    with pytest.raises(TypeError, match="another version"):
-        type(model).__new__(type(model)).__setstate__({"_block": None})
-
-
 def test_classes_with_other_records_have_other_stamps():
     records = {repr(kind.algorithm.state.descr): kind.stamp() for kind in ESTIMATORS.values()}
     assert len(set(records.values())) == len(records)

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from inside import plain, squared_length, support
 from many_names import crowd, with_gaps
-from models import CLASSIFIERS, REGRESSORS, SUMS, learn, one_of_each
-from optional import pandas as pd
+from models import SUMS, learn, one_of_each
 from oracles import kernels as plain_kernels
 from river import base, compose, linear_model, optim, preprocessing
 from streams import LABELS
@@ -168,18 +167,6 @@ def test_a_merged_model_keeps_a_budget_learns_on_and_can_be_saved(model, tmp_pat
 
 
 @pytest.mark.parametrize("model", one_of_each(SUMS))
-def test_a_merged_model_learns_the_same_in_one_call_and_one_by_one(model):
-    merged = rb.merge(apart(model, 2, own=False))
-    twin, stream = copy.deepcopy(merged), examples(5, 60, kind_of(model), own=False)
-    frame = pd.DataFrame([x for x, _ in stream])
-    for x, y in stream:
-        merged.learn_one(x, y)
-    twin.learn_many(frame[:7], [y for _, y in stream[:7]])
-    twin.learn_many(frame[7:], [y for _, y in stream[7:]])
-    assert np.array_equal(scores(twin, points(20)), scores(merged, points(20)))
-
-
-@pytest.mark.parametrize("model", one_of_each(SUMS))
 def test_a_model_merged_with_itself_is_itself(model):
     (original,) = apart(model, 1)
     merged = rb.merge([original, original])
@@ -200,11 +187,6 @@ def test_merging_step_by_step_is_merging_at_once(model):
     assert close(scores(stepwise, xs), expected)
     labels = at_once.labels.known if hasattr(at_once, "labels") else []
     assert close(share(turned, labels, xs), expected)
-
-
-def test_without_weights_it_is_the_mean():
-    models = apart(rb.BSGDRegressor(20, RBF(0.5)))
-    assert_is_sum(rb.merge(models, budget=ROOM), models, [1 / 3] * 3)
 
 
 @pytest.mark.parametrize("weights", [[2.0, 0.0, -1.0], [0.0, 0.0, 1.0], (1, 2, 3), np.ones(3)])
@@ -717,24 +699,6 @@ def test_merged_detectors_score_the_weighted_sum(strategy, tmp_path):
 # Random waves
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        rb.FOGDClassifier(30, RBF(0.2), classes=(False, True), seed=1),
-        rb.FOGDClassifier(30, RBF(0.2), classes=LABELS, seed=1),
-        rb.FOGDRegressor(30, Laplacian(0.2), seed=1),
-    ],
-    ids=repr,
-)
-def test_the_parameters_of_waves_add_up_one_by_one(model):
-    models = apart(model)
-    merged = rb.merge(models, WEIGHTS)
-    for table in ("coefficients", "per_vector"):
-        parts = [getattr(views(m.block), table) for m in models]
-        expected = sum(w * part for w, part in zip(WEIGHTS, parts, strict=True))
-        assert np.array_equal(getattr(views(merged.block), table), expected)
-
-
 def test_a_model_that_has_not_learned_has_no_waves_yet_unless_it_has_a_seed():
     fresh = rb.FOGDClassifier(20, RBF(0.5))
     learned = taught(fresh.clone(), 0)
@@ -881,18 +845,6 @@ def test_targets_are_scaled_as_by_one_that_has_seen_all(scaler):
     assert models[0].var.n == 50
 
 
-def test_a_pipeline_learns_on_and_can_be_saved(tmp_path):
-    fresh = preprocessing.StandardScaler() | rb.BSGDClassifier(20, RBF(0.5))
-    merged = rb.merge(learned_apart(fresh, "labels", 2), budget=7)
-    assert merged["BSGDClassifier"].n_support_vectors == 7
-    rb.save(merged, tmp_path / "model.rb")
-    twin, stream = rb.load(tmp_path / "model.rb"), examples(5)
-    for x, y in stream:
-        assert twin.predict_one(x) == merged.predict_one(x)
-        twin.learn_one(x, y)
-        merged.learn_one(x, y)
-
-
 def times(factor):
     """Each call makes another function of the same code."""
     return lambda x: {name: factor * value for name, value in x.items()}
@@ -1030,12 +982,6 @@ def test_models_that_only_predict_are_refused(tmp_path):
 def test_what_cannot_be_merged_is_named(step, reason):
     with pytest.raises(ValueError, match=f"step 'it': .*{reason}"):
         rb.merge([compose.Pipeline(("it", step)), compose.Pipeline(("it", step.clone()))])
-
-
-def test_the_models_of_the_tables_are_all_merged():
-    """The tests above ask for classifiers and regressors of every kind."""
-    public = {name for name in rb.__all__ if name.endswith(("Classifier", "Regressor"))}
-    assert {type(entry.values[0]).__name__ for entry in CLASSIFIERS + REGRESSORS} == public
 
 
 def test_the_ball_of_a_sum_is_that_of_its_parts():

@@ -371,17 +371,3 @@ def test_an_array_is_scaled_as_a_frame_of_the_same_numbers():
     assert np.array_equal(on_arrays.transform_many(X), expected, equal_nan=True)
     with pytest.raises(ValueError, match="must have 2 dimensions"):
         on_arrays.learn_many(X[0])
-
-
-def test_a_pipeline_learns_and_predicts_arrays_as_frames():
-    X = np.random.default_rng(0).normal(3.0, 2.0, (300, 3))
-    y = (X[:, 0] - 3.0) * (X[:, 1] - 3.0) > 0.0
-    on_arrays, on_frames = (rb.StandardScaler() | rb.BSGDClassifier(20) for _ in range(2))
-    for part in (slice(100), slice(100, 300)):
-        on_arrays.learn_many(X[part], y[part])
-        on_frames.learn_many(pandas.DataFrame(X[part], columns=[*"abc"]), pandas.Series(y[part]))
-    found = on_arrays.predict_many(X)
-    frame = pandas.DataFrame(X, columns=[*"abc"])
-    assert found.tolist() == on_frames.predict_many(frame).tolist()
-    assert found.tolist() == [on_arrays.predict_one(dict(enumerate(row))) for row in X.tolist()]
-    assert np.mean(found == y) > 0.8

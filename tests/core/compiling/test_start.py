@@ -116,25 +116,6 @@ def test_without_a_home_and_without_a_cache_it_says_what_to_do(cache, tmp_path):
     assert "NUMBA_CACHE_DIR" in errors
 
 
-def test_without_compilation_it_works(cache):
-    assert answer(start(NUMBA_DISABLE_JIT="1"))[0] == cache[1]
-
-
-@needs_compiler
-def test_with_public_parts_only_it_works(cache):
-    assert answer(start(**{VARIABLE: "1"})) == (cache[1], "")
-
-
-@needs_compiler
-def test_a_cache_of_another_version_is_not_used(cache, tmp_path):
-    folder, expected = cache
-    shutil.copytree(folder, tmp_path / "cache")
-    for path in (tmp_path / "cache").rglob("*.nb?"):  # the names of a version that never was
-        path.rename(path.with_name(re.sub(r"-[0-9a-f]{16}\.", "-0123456789abcdef.", path.name)))
-    output, errors = answer(start(NUMBA_CACHE_DIR=str(tmp_path / "cache")))
-    assert (output, errors) == (expected, "")
-
-
 OTHERS = """
 import river_budget as rb
 K, forgets = rb.kernels.RBF(0.5), rb.maintenance.RemoveOldest()

@@ -132,14 +132,6 @@ def test_predict_then_learn_many_is_progressive_validation(model, cuts):
     assert pickle.dumps(model) == pickle.dumps(many)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("model", TWO)
-def test_every_kind_of_frame_is_a_loop_of_learn_one(model, backend):
-    X, y = rows(), targets_for(model)
-    stream = zip(examples(X), y, strict=True)
-    assert_loop(model, stream, frame(backend, columns(X)), series(backend, y))
-
-
 @pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_an_array_is_a_loop_of_learn_one_over_numbered_features(model):
     X, y = rows(), targets_for(model)
@@ -326,16 +318,6 @@ VALUES = [
     np.array(["a", None, 3], object),
     np.array([None, None, None], object),
 ]
-
-
-@pytest.mark.parametrize("values", VALUES, ids=repr)
-@pytest.mark.parametrize("name", [None, "target", 3, ("a", 1)])
-def test_series_are_made_as_for_subclasses(values, name):
-    frame = pd.DataFrame({"a": [0.5, 1.0, 2.0]}, index=pd.Index([3, 1, 2], name="place"))
-    plain, other = (Batch(X).series(values, name) for X in (frame, of_subclass(frame)))
-    assert type(plain) is pd.Series
-    pd.testing.assert_series_equal(plain, pd.Series(other))
-    assert not np.shares_memory(np.asarray(plain), values) or values.dtype == object
 
 
 @pytest.mark.parametrize("values", [*VALUES, np.array([1.0, np.nan, 2.0])], ids=repr)

@@ -139,25 +139,6 @@ def test_memory_follows_the_support():
     assert max(usage) < 200_000
 
 
-@pytest.mark.parametrize("kind", ["RBP", "BSGD", "BSGD-three", "BSGD-project", "NOGD"])
-def test_rows_of_the_table_are_those_of_names(kind):
-    """After every change, and where a row has no name it holds nothing."""
-    model = KINDS[kind]()
-    for t, (x, y) in enumerate(STREAM):
-        model.learn_one(x, y)
-        if t % 10 == 0:
-            check_names(model)
-
-
-def test_predictions_leave_no_trace():
-    model = rb.RBPClassifier(12, K, seed=1)
-    run(model, STREAM[:120])
-    before = model.block.tobytes(), list(model.features), model.memory_usage
-    for x, _ in documents(50, seed=9, drift=100.0):
-        model.predict_one(x)
-    assert (model.block.tobytes(), list(model.features), model.memory_usage) == before
-
-
 def test_a_name_that_another_thread_learns_after_the_lookup_gets_one_place(monkeypatch):
     """It got a second place, and the first one was lost."""
     model = rb.RBPClassifier(12, K, seed=1)
@@ -207,18 +188,6 @@ def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(
     assert places[0] is not None
     assert model.features is index
     assert score == model.decision_function_one(x)
-
-
-@pytest.mark.parametrize("bad", [float("nan"), float("inf"), None, "text"])
-def test_a_bad_value_leaves_a_model_of_words_as_it_was(bad):
-    model = rb.RBPClassifier(12, K, seed=1)
-    run(model, STREAM[:120])
-    twin = copy.deepcopy(model)
-    for x in ({"w1": 1.0, "never seen": bad}, {"never seen": 1.0, "w1": bad}):
-        with pytest.raises(ValueError, match="must be a finite number"):
-            model.learn_one(x, True)
-    assert model.features.places == twin.features.places
-    assert run(model, STREAM[120:]) == run(twin, STREAM[120:])
 
 
 SMALL = {
@@ -388,19 +357,6 @@ def test_bad_values_in_a_sparse_matrix_are_refused():
         rb.RBPClassifier(5, K).learn_many(X, [True, False])
 
 
-def test_frames_with_sparse_columns():
-    pd = pytest.importorskip("pandas")
-    X, y = table()
-    names = [f"f{i}" for i in range(X.shape[1])]
-    frame = pd.DataFrame(X, columns=names)
-    sparse = frame.astype(pd.SparseDtype(float, 0.0))
-    dense, model = rb.BSGDClassifier(12, K, seed=1), rb.BSGDClassifier(12, K, seed=1)
-    expected = dense.predict_then_learn_many(frame, pd.Series(y))
-    found = model.predict_then_learn_many(sparse, pd.Series(y))
-    assert (found == expected).all()
-    assert model.support_vectors() == dense.support_vectors()
-
-
 # Random waves
 
 
@@ -420,14 +376,6 @@ def test_waves_of_names_without_end(monkeypatch, tmp_path):
     expected = run(model, further)
     for twin in (other, loaded, clone, copied):
         assert close(run(twin, further), expected)
-
-
-def test_a_sparse_matrix_through_waves():
-    X, y = table()
-    dense, model = rb.FOGDClassifier(20, K, seed=1), rb.FOGDClassifier(20, K, seed=1)
-    matrix, expected = scipy_sparse.csr_matrix(X), dense.predict_then_learn_many(X, y)
-    assert (model.predict_then_learn_many(matrix, y) == expected).all()
-    assert (model.predict_many(matrix) == dense.predict_many(X)).all()
 
 
 # What is gathered of a call

@@ -12,7 +12,6 @@ from folders import PYTHONPATH, SUPPORT
 from fuzzing import run
 from inside import no_idle_workspaces
 from models import learned
-from odd_examples import Trouble
 from processes import output_of
 from saved_models import ALL, answers, file_of, stream_of, teach
 
@@ -34,18 +33,6 @@ def test_a_short_run(seed):
     assert sum(run(seed, 150).counts.values()) == 150
 
 
-def test_two_short_runs_with_examples_that_act():
-    """Names, values and dicts that run code. In a process of its own, as it may end by a signal."""
-    fuzzing_process("--seed", 2, "--rounds", 2, "--operations", 250, "--names", "odd")
-
-
-@pytest.mark.slow
-def test_a_long_run_with_examples_that_act():
-    fuzzing_process(
-        "--seed", 5000, "--operations", 4000, "--rounds", LONG // 4000, "--names", "odd"
-    )
-
-
 def fuzzing_process(*arguments, **variables):
     return output_of(SUPPORT / "fuzzing.py", *arguments, PYTHONPATH=PYTHONPATH, **variables)
 
@@ -65,6 +52,10 @@ def test_a_run_with_every_index_checked(tmp_path):
 
 
 # What it has found
+
+
+class Trouble(Exception):
+    """The error that a user's example raises."""
 
 
 @pytest.mark.parametrize("average", [False, True])

@@ -429,35 +429,6 @@ def test_ctrl_c_leaves_no_label_of_an_example_that_was_not_learned(where):
     assert sorted(model.labels.known) == ["first", "second"]
 
 
-def test_ctrl_c_in_a_change_gives_the_lock_back():
-    model = taught(MODELS["RBP"]())
-    with pytest.raises(KeyboardInterrupt), model.lock.for_a_change():
-        raise KeyboardInterrupt
-    together(lambda: model.learn_one(*example(1)))
-    assert model.n_examples == 61
-
-
-def test_ctrl_c_between_two_parts_of_a_batch_gives_the_lock_back(monkeypatch):
-    model = taught(MODELS["RBP"](), of=whole)
-    X, n = np.random.default_rng(0).random((5000, 8)), model.n_examples
-    monkeypatch.setattr(
-        model, "run_pass", functools.partial(_third_is_interrupted, model.run_pass, [])
-    )
-    with pytest.raises(KeyboardInterrupt):
-        model.learn_many(X, X[:, 0] > 0.5)
-    monkeypatch.undo()
-    assert model.n_examples == n + 2 * 1024
-    together(lambda: model.learn_one(*whole(1)))
-    assert model.n_examples == n + 2 * 1024 + 1
-
-
-def _third_is_interrupted(run_pass, done, *arguments):
-    done.append(1)
-    if len(done) == 3:
-        raise KeyboardInterrupt
-    run_pass(*arguments)
-
-
 # processes
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import pickle
 import signal
 
@@ -94,7 +93,7 @@ def test_ctrl_c_in_a_batch_leaves_a_model_that_has_learned_the_first_part(held):
     rows = np.arange(len(X))
     learned = int(model.state_record().rounds)
     assert learned == EXAMPLES_PER_CALL
-    model.learn_many(X[learned:], y[learned:])
+    in_threads(lambda: model.learn_many(X[learned:], y[learned:]))  # the lock is free
     expected.learn_many(X, y)
     assert np.array_equal(model.predict_many(X), expected.predict_many(X))
     assert model.support_vectors() == expected.support_vectors()
@@ -132,7 +131,7 @@ def test_ctrl_c_in_one_example_gives_the_lock_back(held):
         held.learn_one(x, y)
     assert held.support_vectors() == before
     rounds = int(held.state_record().rounds)
-    held.learn_one(x, y)
+    in_threads(lambda: held.learn_one(x, y))
     assert int(held.state_record().rounds) == rounds + 1
 
 
@@ -165,34 +164,7 @@ def learn_and_answer(model):
     return pickle.dumps([file_of(model), answers(model, stream)])
 
 
-def forked(model):
-    """What a child says that was forked with the model."""
-    there, here = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            with open(here, "wb") as pipe:
-                pipe.write(learn_and_answer(model))
-        finally:
-            os._exit(0)
-    os.close(here)
-    with open(there, "rb") as pipe:
-        found = pipe.read()
-    os.waitpid(child, 0)
-    return found
-
-
 FEW = [entry for entry in ONE_EACH if entry.id in ("BSGD", "FOGD-R", "AutoKernel", "Nystroem")]
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("model", FEW)
-def test_a_forked_process_goes_on_alone(model):
-    model = taught(model.clone({"seed": 1} if "seed" in model.parameters() else {}), 30)
-    before = file_of(model)
-    found = forked(model)
-    assert file_of(model) == before
-    assert found == learn_and_answer(model)
 
 
 def test_a_spawned_process_goes_on_alone():
