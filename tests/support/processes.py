@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 
+PATIENCE = 120  # seconds until a thread that should have ended is an error
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows SIGTERM kills a process as well
 
 
@@ -32,9 +33,21 @@ def ended(code, *arguments, limit=300, **variables):
 
 
 def in_threads(*works):
-    """Run functions at the same time; returns when all have ended."""
-    threads = [threading.Thread(target=work) for work in works]
+    """Run functions at the same time. Raises the first error; a thread that does not end is one, too."""
+    errors, barrier = [], threading.Barrier(len(works))
+
+    def safely(work):
+        barrier.wait(PATIENCE)
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=safely, args=(work,), daemon=True) for work in works]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+    if errors:
+        raise errors[0]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import copy
+import functools
 import math
 import pickle
 import random
-import threading
 from collections import deque
 
 import numpy as np
 import pytest
 from optional import package
+from processes import in_threads
 from river import base, checks, datasets, evaluate, linear_model, metrics, preprocessing
 
 import river_budget as rb
@@ -298,23 +299,15 @@ def test_a_forged_file_is_refused(part, change, tmp_path):
 
 
 def test_threads_may_share_it():
-    model, errors = rb.Delayed(rb.BSGDClassifier(9)), []
+    model = rb.Delayed(rb.BSGDClassifier(9))
 
     def work(number):
-        try:
-            for t in range(300):
-                x = {"a": number + t / 1000}
-                model.predict_proba_one(x)
-                model.learn_one(x, t % 3 > 1)
-        except Exception as error:
-            errors.append(error)
+        for t in range(300):
+            x = {"a": number + t / 1000}
+            model.predict_proba_one(x)
+            model.learn_one(x, t % 3 > 1)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
+    in_threads(*(functools.partial(work, number) for number in range(4)))
     assert (model._learned, model.classifier.n_examples, model.n_held) == (1200, 1200, 0)
 
 

@@ -8,11 +8,11 @@ import math
 import pickle
 import random
 import sys
-import threading
 
 import numpy as np
 import pytest
 from optional import given, pandas, polars, settings, st
+from processes import in_threads
 from river import checks, compose, preprocessing
 
 import river_budget as rb
@@ -151,26 +151,18 @@ def test_the_example_stays_as_it_is_and_what_comes_out_is_a_dict_of_its_own(scal
 @pytest.mark.parametrize("scaler", OURS)
 def test_threads_learn_every_example_once_and_others_transform(scaler):
     """Each of two threads meets the same new names, which then have one place."""
-    scaler, errors, switching = scaler.clone(), [], sys.getswitchinterval()
+    scaler, switching = scaler.clone(), sys.getswitchinterval()
 
     def work(call):
-        try:
-            for i in range(1500):
-                call({"a": float(i), "b": 1.0, f"n{i // 5}": 2.0})
-        except Exception as error:
-            errors.append(error)
+        for i in range(1500):
+            call({"a": float(i), "b": 1.0, f"n{i // 5}": 2.0})
 
     calls = [scaler.learn_one] * 2 + [scaler.transform_one] * 2 + [lambda x: scaler.table()]
-    threads = [threading.Thread(target=work, args=(call,)) for call in calls]
     sys.setswitchinterval(1e-5)
     try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(*(functools.partial(work, call) for call in calls))
     finally:
         sys.setswitchinterval(switching)
-    assert not errors
     expected = {"a": 3000, "b": 3000} | {f"n{i}": 10 for i in range(300)}
     assert {name: count for name, count, _, _ in scaler.table()} == expected
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import functools
 import pickle
-import threading
 
 import numpy as np
 import pytest
 from optional import given, pandas, polars, settings, st
+from processes import in_threads
 from river import checks, linear_model, preprocessing
 
 import river_budget as rb
@@ -67,22 +68,14 @@ def test_an_example_that_the_regressor_refuses_leaves_the_statistics_as_they_wer
 
 
 def test_threads_learn_every_target_once_and_others_predict():
-    model, errors = rb.TargetStandardScaler(rb.StandardScaler() | rb.BSGDRegressor(9)), []
+    model = rb.TargetStandardScaler(rb.StandardScaler() | rb.BSGDRegressor(9))
 
     def work(call):
-        try:
-            for i in range(500):
-                call({"a": float(i % 7)}, float(i))
-        except Exception as error:
-            errors.append(error)
+        for i in range(500):
+            call({"a": float(i % 7)}, float(i))
 
     calls = [model.learn_one, model.learn_one, lambda x, y: model.predict_one(x)]
-    threads = [threading.Thread(target=work, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
+    in_threads(*(functools.partial(work, call) for call in calls))
     assert [model.var.n, model.var.mean.get()] == [1000, pytest.approx(249.5)]
 
 

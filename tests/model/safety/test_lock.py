@@ -13,6 +13,7 @@ import threading
 
 import numpy as np
 import pytest
+from processes import PATIENCE, in_threads
 from saved_models import file_of
 
 import river_budget as rb
@@ -20,7 +21,6 @@ from river_budget.kernels import RBF
 from river_budget.model import lock as locks
 from river_budget.model.lock import FORKED, NESTED, looks_at_the_model
 
-PATIENCE = 120  # seconds until a thread that should have ended is an error
 NAMES = "abcdefgh"
 
 
@@ -65,25 +65,6 @@ def joined(threads):
     for thread in threads:
         thread.join(PATIENCE)
         assert not thread.is_alive()
-
-
-def together(*works):
-    """Do works in threads at the same time. Raises the first error."""
-    errors, barrier = [], threading.Barrier(len(works))
-
-    def safely(work):
-        barrier.wait(PATIENCE)
-        try:
-            work()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=safely, args=(work,), daemon=True) for work in works]
-    for thread in threads:
-        thread.start()
-    joined(threads)
-    if errors:
-        raise errors[0]
 
 
 def trace(frame, event, argument):
@@ -152,7 +133,7 @@ def test_eight_threads_share_a_model(kind, threading_kind):
             rb.merge([model, model]).learn_one(*example(2))
 
     works = [lambda: learn(0), lambda: learn(1000), learn_batches, predict, predict_batches]
-    together(*works, look, copy_it, merge)
+    in_threads(*works, look, copy_it, merge)
     assert model.n_examples == examples + 2 * n + 5 * batch
     assert not model.lock.changing
     assert not model.lock.waiting
@@ -167,7 +148,7 @@ def test_predictions_of_a_model_that_rests_are_the_same_in_every_thread(kind, th
     def ask():
         assert [model.decision_function_one(x) for x in examples] == expected
 
-    together(*[ask] * 8)
+    in_threads(*[ask] * 8)
 
 
 @pytest.mark.parametrize("kind", ["BSGD", "FOGD"])
@@ -193,7 +174,7 @@ def test_scores_while_another_thread_learns_are_those_of_some_moment(kind, unkno
         while not ended.is_set():
             found.add(model.decision_function_one(x))
 
-    together(learn, ask, ask)
+    in_threads(learn, ask, ask)
     assert found <= allowed
     assert model.decision_function_one(x) == alone.decision_function_one(x)
 
@@ -245,7 +226,7 @@ def test_predictions_get_in_while_a_batch_is_learned(features):
             model.predict_one(x)
             answers.append(model.n_examples - before)
 
-    together(learn, ask)
+    in_threads(learn, ask)
     moments = {n for n in answers if 0 < n < len(X)}
     assert len(moments) > 10  # of 58 pauses
     assert model.n_examples == before + len(X)
@@ -262,7 +243,7 @@ def test_two_batches_take_turns():
         add(*arguments)
 
     model.__dict__["run_pass"] = counted
-    together(*[functools.partial(model.learn_many, X, X[:, 0] > 0.5)] * 2)
+    in_threads(*[functools.partial(model.learn_many, X, X[:, 0] > 0.5)] * 2)
     turns = sum(a != b for a, b in itertools.pairwise(order))
     assert turns > 5  # of some 190
     assert model.n_examples == before + 2 * len(X)
@@ -495,6 +476,6 @@ def test_copies_have_locks_of_their_own():
     twins.append(model.clone(include_attributes=True))
     with model.lock.for_a_change():
         for twin in twins:
-            together(lambda twin=twin: twin.learn_one(*example(1)))
+            in_threads(lambda twin=twin: twin.learn_one(*example(1)))
     assert len({id(each.lock) for each in [model, *twins]}) == len(twins) + 1
     assert {id(each.lock) for each in twins} <= set(map(id, locks._owners))
