@@ -17,20 +17,16 @@ from collections import namedtuple
 
 from ..block.codes import Strategy
 from ..block.layout import SEARCH_ROWS
-from ..block.limits import cancels, padded_count
+from ..block.limits import padded_count
 from ..compiling.array_views import address_of, f64, f64_matrix, i64
 from ..compiling.jit import compiled
 from ..examples.present_features import present
-from ..expansion.kernel_rows import (
-    along_row,
-    rbf_from_distances_into,
-    rbf_into,
-)
+from ..expansion.kernel_rows import along_row, distances_into
 from ..expansion.support import lightest
 from ..rounds.stream_warnings import LONG_VECTORS
 from ..simd.exponential import exp_of
-from ..simd.vector_ops import dot
-from ..vectors.table import distances_by_differences, dot_products, side_by_side
+from ..simd.vector_ops import add_multiple, dot
+from ..vectors.table import side_by_side
 from .degradation import NN, S
 from .newcomer import unwritten_place
 from .partner_search import EQ21, best_partners, place_of_pair, search_width
@@ -165,20 +161,18 @@ def gain_by_merging(model, first, places, points, members, shares, s, a_z):
     members: log k(z, .) = sum_i share_i log k(x_i, .) + inner term.
     """
     n, m = padded_count(model), members.shape[0]
-    z_row, row, gamma = model.buffer, model.row, model.head.gamma
+    z_row, row = model.buffer, model.row
     constant = inner_term(shares, s)
     for j in range(n):
         row[j] = exp_of(-first[j])
         z_row[j] = constant - shares[0] * first[j]
     gain = -along_row(model, row, members[0])
     for i in range(1, m):
-        x, norm = present(places, points[i], places.shape[0]), model.norms[members[i]]
-        if cancels(model, norm):
-            distances_by_differences(model, x, row, n)
-            rbf_from_distances_into(row, gamma, shares[i], z_row, n)
-        else:
-            dot_products(model, x, row, n)
-            rbf_into(row, model.norms, norm, gamma, shares[i], z_row, n)
+        x = present(places, points[i], places.shape[0])
+        distances_into(model, x, model.norms[members[i]], row)
+        add_multiple(z_row, -shares[i], row, n)
+        for j in range(n):
+            row[j] = exp_of(-row[j])
         gain -= along_row(model, row, members[i])
     for j in range(n):
         z_row[j] = exp_of(min(z_row[j], 0.0))

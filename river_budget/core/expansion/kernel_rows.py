@@ -12,7 +12,7 @@ from ..compiling.jit import REORDERED, compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, REAL
 from ..compiling.needs import Need
 from ..examples.present_features import rest_of, values_of
-from ..simd.exponential import exp_of, exponentials
+from ..simd.exponential import exponentials
 from ..simd.vector_ops import dot
 from ..vectors.table import (
     absolute_distances,
@@ -73,38 +73,17 @@ def self_kernel(model, norm):
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def distances_into(model, x, norm, s):
-    """s[j] = gamma |vector j - x|^2, at most FARTHEST. Overwrites model.row."""
+    """s[j] = gamma |vector j - x|^2, at most FARTHEST. Overwrites model.row, which `s` may be."""
     n, row, norms, gamma = padded_count(model), model.row, model.norms, model.head.gamma
     if cancels(model, norm):
         distances_by_differences(model, x, row, n)
+    else:
+        dot_products(model, x, row, n)
         for j in range(n):
-            distance = -log_of_distance(row[j], gamma)
-            s[j] = distance if distance < FARTHEST else FARTHEST
-        return
-    dot_products(model, x, row, n)
+            row[j] = norms[j] + norm - 2.0 * row[j]
     for j in range(n):
-        distance = -log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
+        distance = -log_of_distance(row[j], gamma)
         s[j] = distance if distance < FARTHEST else FARTHEST
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
-def rbf_into(row, norms, norm, gamma, share, logs, n):
-    """row[j] = exp(-gamma |vector j - x|^2) from inner products in `row`; logs[j] += share times its logarithm."""
-    for j in range(n):
-        log = log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
-        log = log if log > -FARTHEST else -FARTHEST
-        logs[j] += share * log
-        row[j] = exp_of(log)
-
-
-@compiled(fastmath=REORDERED)
-def rbf_from_distances_into(row, gamma, share, logs, n):
-    """`rbf_into` from squared distances in `row`."""
-    for j in range(n):
-        log = log_of_distance(row[j], gamma)
-        log = log if log > -FARTHEST else -FARTHEST
-        logs[j] += share * log
-        row[j] = exp_of(log)
 
 
 @compiled(always_inlined=True)

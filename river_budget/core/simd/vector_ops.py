@@ -15,7 +15,7 @@ from numba.core import cgutils, types
 from numba.np import arrayobj
 
 from ..compiling.array_views import compiled_as
-from ..compiling.jit import compiled
+from ..compiling.jit import FUSED, compiled
 
 LANES, ACCUMULATORS = 8, 4  # several accumulators, so that additions do not wait for each other
 WORD, INT32 = ir.IntType(64), ir.IntType(32)
@@ -95,3 +95,10 @@ def combine(a, scale, factor, b, n):
     """a[j] = scale a[j] + factor b[j] for j < n. Modifies `a` in place."""
     for j in range(n):
         a[j] = scale * a[j] + factor * b[j]
+
+
+@compiled(fastmath=FUSED, always_inlined=True)
+def add_multiple(total, factor, row, n):
+    """total[j] += factor row[j] for j < n. Modifies `total` in place."""
+    for j in range(n):
+        total[j] += factor * row[j]

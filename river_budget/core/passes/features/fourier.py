@@ -17,14 +17,14 @@ import math
 
 from ...block.limits import padded_count
 from ...compiling.array_views import carver, record
-from ...compiling.jit import REORDERED, compiled
+from ...compiling.jit import compiled
 from ...examples.finite import is_finite
 from ...examples.present_features import example, example_and_scores, unpack, values_of
 from ...expansion.mean_iterate import move_towards, share_of
 from ...rounds.calibration import calibrate
 from ...rounds.losses import clamp_step, clipped, loss_and_direction, step_length
 from ...simd.trigonometry import sines_and_cosines
-from ...simd.vector_ops import dot
+from ...simd.vector_ops import add_multiple, dot
 from ...vectors.table import dot_products
 
 STATE = record("f8 learning_rate epsilon max_error scale average averaged")
@@ -75,14 +75,12 @@ def update_mean_waves(model, state):
             move_towards(model.per_vector[3 * r + 2], model.per_vector[3 * r], 1.0, share, n)
 
 
-@compiled(fastmath=REORDERED, always_inlined=True)
+@compiled(always_inlined=True)
 def add_waves(model, r, amount):
     """w_r += amount z(x)"""
-    n, cosines = model.head.count, model.coefficients[r]
-    sines = model.per_vector[rows_of_output(model) * r]
-    for j in range(n):
-        cosines[j] += amount * model.row[j]
-        sines[j] += amount * model.buffer[j]
+    n, sines = model.head.count, model.per_vector[rows_of_output(model) * r]
+    add_multiple(model.coefficients[r], amount, model.row, n)
+    add_multiple(sines, amount, model.buffer, n)
 
 
 @compiled(called_from_python=True)

@@ -24,7 +24,7 @@ import math
 
 from ...block.limits import LONGEST_STEP, padded_count, within
 from ...compiling.array_views import carver, record
-from ...compiling.jit import REORDERED, compiled
+from ...compiling.jit import compiled
 from ...examples.finite import usable
 from ...examples.present_features import example_and_scores, unpack
 from ...expansion.kernel_rows import kernel_row, norm_of, self_kernel
@@ -32,7 +32,7 @@ from ...expansion.support import add_to, insert, largest
 from ...rounds.calibration import calibrate
 from ...rounds.losses import clipped, loss_and_direction, step_length
 from ...rounds.observe import copy_scores, count_iterate, score_example, shown_scores
-from ...simd.vector_ops import dot
+from ...simd.vector_ops import add_multiple, dot
 
 GATHERING, PREPARED, LINEAR, FRESH = range(4)
 STATE = record(
@@ -102,7 +102,7 @@ def project_function(model, rank):
             inside[j] = 0.0
         for i in range(rank):
             share = values[i] * dot(basis[i], model.coefficients[r], n)
-            add(inside, basis[i], share, n)
+            add_multiple(inside, share, basis[i], n)
         for j in range(n):
             model.coefficients[r, j] = inside[j]
 
@@ -114,7 +114,7 @@ def linear_step(model, rank, plus, minus, amount):
     for j in range(n):
         step[j] = 0.0
     for i in range(rank):
-        add(step, basis[i], dot(basis[i], model.row, n), n)
+        add_multiple(step, dot(basis[i], model.row, n), basis[i], n)
     add_within_bounds(model, plus, step, amount, n)
     if minus >= 0:
         add_within_bounds(model, minus, step, -amount, n)
@@ -126,13 +126,6 @@ def add_within_bounds(model, output, step, amount, n):
     coefficients, limit = model.coefficients[output], largest(model)
     for j in range(n):
         coefficients[j] = within(coefficients[j] + amount * step[j], limit)
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
-def add(total, row, factor, n):
-    """total += factor row"""
-    for j in range(n):
-        total[j] += factor * row[j]
 
 
 @compiled(called_from_python=True)

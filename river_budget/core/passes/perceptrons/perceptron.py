@@ -5,6 +5,10 @@ margin classification using the Perceptron algorithm. Machine Learning 37, 1999.
 G. Cavallanti, N. Cesa-Bianchi, C. Gentile. Tracking the best hyperplane with a simple budget Perceptron.
 Machine Learning 69, 2007.
 
+paper   here                     paper   here
+w       coefficients             B       budget
+y       sign; of several classes y is `plus`, and the one predicted instead `minus` (core/rounds/losses.py)
+
 Every mistake becomes a support vector. RBP does the same with a budget: a full model removes one of its old vectors,
 all equally likely. Other strategies use the same pass; removal of the oldest is the first algorithm of section
 3 in O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron. NIPS 2005. In regression an error above epsilon is a mistake,
