@@ -189,7 +189,8 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
 
     The file contains everything that predictions need, including scalers, in standard operators (opset 17) and in
     float64, so that predictions agree with those of `predict_one` up to rounding; with the `Linear` kernel as long as
-    no product of two examples is beyond 1e100, where the model clamps it.
+    no product of two examples is beyond 1e100, where the model clamps it. FOGD and random waves take sines of sums of
+    features: of sums beyond 1e8, as of features that nothing scales, rounding is magnified by the size of the sum.
 
     Not for continued learning: `rb.save` saves the whole model.
 

@@ -22,7 +22,7 @@ from river import (
 from streams import emerging, smooth
 
 import river_budget as rb
-from river_budget.kernels import RBF, Cosine, Custom, Laplacian, Normalised, Polynomial
+from river_budget.kernels import RBF, Cosine, Custom, Laplacian, Linear, Normalised, Polynomial
 
 # Names come and go on purpose
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
@@ -315,6 +315,32 @@ def test_numbers_of_any_size(name, scale, exported):
     if not isinstance(model, compose.Pipeline):
         scores = np.array([model.decision_function_one(x) for x in xs])
         assert found["scores"] == pytest.approx(scores, rel=1e-6, abs=1e-6)
+
+
+def test_a_linear_kernel_is_one_vector_whose_products_are_not_clamped(exported):
+    """As the docstring says: they agree until a product of two examples is beyond 1e100."""
+    stream = [({"a": a, "b": 1.0}, a > 0.0) for a in (-1e60, 1e60, -2e60, 3e60)]
+    model = taught(rb.KernelOGDClassifier(Linear()), stream)
+    xs = [{"a": 1e39, "b": 2.0}, {"a": -1e39}, {"a": 1e45}]
+    scores = [model.decision_function_one(x) for x in xs]
+    found = exported(model, xs)["scores"]
+    assert found[:2] == pytest.approx(scores[:2], rel=CLOSE)
+    assert abs(found[2]) > 10.0 * abs(scores[2]) > 0.0
+
+
+@pytest.mark.parametrize("name", ["FOGD", "waves"])
+@pytest.mark.parametrize(("scale", "close"), [(1e4, 1e-10), (1e8, 1e-6), (1e12, 1e-2)])
+def test_large_angles_agree_up_to_their_own_rounding(name, scale, close, exported):
+    """As the docstring says: an angle of 1e12 is known to 1e-4, and its sum has another order in a runtime."""
+    rng = np.random.default_rng(3)
+    stream = [
+        (dict(zip("abcdef", row, strict=True)), row[0] > 0.0)
+        for row in (scale * rng.normal(size=(60, 6))).tolist()
+    ]
+    model, xs = taught(EDGES[name], stream), [x for x, _ in stream]
+    shares = [list(model.predict_proba_one(x).values()) for x in xs]
+    found = exported(model, xs)["probabilities"]
+    assert found == pytest.approx(np.array(shares), abs=max(close, CLOSE))
 
 
 ODD_VALUES = [math.nan, math.inf, -math.inf]
