@@ -151,9 +151,7 @@ def _array(content: bytes) -> Any:
     if found is None or found.end() - found.end(1) != int.from_bytes(found[1], "little"):
         raise damaged("a part of it is no array")
     shape = tuple(int(length) for length in found.groups()[2:] if length is not None)
-    count = 1
-    for length in shape:
-        count *= length
+    count = math.prod(shape)
     if len(content) != found.end() + 8 * count:
         raise damaged("an array has another size than it says")
     return np.frombuffer(content, found[2].decode(), count, found.end()).reshape(shape)

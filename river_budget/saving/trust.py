@@ -26,9 +26,8 @@ from .errors import SavedModelError, damaged
 
 RANDOM = (0, 2**64 - 1)
 CURVATURE = (0.0, 1e15)  # real ones are far smaller
-NUMBERS: dict[
-    str, tuple[float, float]
-] = {  # numbers of the header of a block, and what they may be
+# numbers of the header of a block, and what they may be
+NUMBERS: dict[str, tuple[float, float]] = {
     "count": COUNT,
     "width": COUNT,
     "arrived": COUNT,

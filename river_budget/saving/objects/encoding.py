@@ -36,9 +36,8 @@ class Known:
     fits: Callable[[Any], bool] = always  # whether the parts of an object fit together
 
 
-TABLE: dict[
-    str, Known
-] = {}  # {place of a class in River, or name of one of ours: what is known of it}
+# {place of a class in River, or name of one of ours: what is known of it}
+TABLE: dict[str, Known] = {}
 
 
 @functools.cache
