@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from streams import emerging, matrix
 
 import river_budget as rb
-from river_budget.kernels import RBF, Laplacian
+from river_budget.kernels import RBF
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom
 
 CENTRES = np.array([(0, 0), (4, 0), (2, 3)])
@@ -112,13 +112,6 @@ def test_scores_lie_between_0_and_1_and_keep_the_order():
         assert [score > 0.5 for score in scores] == [value > 0.0 for value in raw]
         model.learn_one(dict(enumerate(x)))
     assert model.score_one({0: 1e9}) == 1.0
-
-
-def test_a_smaller_budget_takes_effect_at_once():
-    model = rb.KernelOneClassSVM(0.3, 20, Laplacian(1.0), RemoveOldest())
-    model.learn_many(clusters(300)[0])
-    model.mutate({"budget": 5})
-    assert model.n_support_vectors == 5
 
 
 def test_it_works_behind_a_quantile_filter():
