@@ -44,7 +44,7 @@ STORED_NAMES: dict[str, tuple[str, ...]] = {
 }
 
 REPEATS, FEWER_REPEATS, FEWEST_REPEATS = 20, 10, 5
-LARGE_DATASET = 20_000  # beyond there are fewer, and for models without a budget the fewest
+LARGE_DATASET = 12_000  # beyond there are fewer, and for models without a budget the fewest
 PREPARED = {"kddcup99-10pct": (("logarithms", True),)}  # options of the protocol
 
 
@@ -249,7 +249,7 @@ SETTINGS = {
     "w7a": Setting("w7a", "w7a.t", 400, WEB, W7A),
     "w8a": Setting("w8a", "w8a.t", 1000, WEB, W8A),
     "w8a-train": Setting("w8a", "w8a.t", 1000, WEB, W8A, held_out=14_951),  # as many as w8a.t has
-    "a9a": Setting("a9a", "a9a.t", 1000, ADULT, {"BSGD-remove": (0.01, 1e-4)}),
+    "a9a": Setting("a9a", "a9a.t", 1000, ADULT, {}),
 }
 NAMES = {"LIBSVM": "C", "LLSVM": "C", "FOGD": "step", "NOGD": "step"}  # of the second parameter
 
