@@ -42,20 +42,15 @@ __all__ = ["Delayed"]
 
 TRUST = (0.0, 0.25, 0.5, 0.75, 1.0)  # s
 MOST_TOGETHER = 1.5  # times the lag
-LIKENESS = (
-    6.0  # of surprises that are correlated by 1/6 with those before, as many as the lag are one
-)
-FIRST_LIKENESS, FIRST_WEIGHT = (
-    0.7,
-    20.0,
-)  # the correlation that is taken for true at first, as if of so many surprises
+# of surprises that are correlated by 1/6 with those before, as many as the lag are one
+LIKENESS = 6.0
+# the correlation that is taken for true at first, as if of so many surprises
+FIRST_LIKENESS, FIRST_WEIGHT = 0.7, 20.0
 RECENT = 0.2  # the rate of the mean of recent surprises
 LARGEST_SURPRISE = 5.0  # standard deviations
 FORGETTING = 2e-4  # of correlations, so that a change of the stream is noticed
-PRIOR, PRIOR_TOGETHER = (
-    31.0,
-    5.0,
-)  # 1 / the prior weight of an s: 31 + 5 together, where that of 1/C is 1
+# 1 / the prior weight of an s is 31 + 5 together, where the prior weight of 1/C is 1
+PRIOR, PRIOR_TOGETHER = 31.0, 5.0
 FAINT = 1e-4  # the share of p until a label has said anything: it keeps the order
 MOST_EVIDENCE = 30.0  # more is forgotten, for the same reason
 LEAST = 1e-3  # the share of 1/C in each probability, so that no logarithm is infinite
@@ -140,9 +135,7 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
         self._frequencies: dict[Any, float] = {}
         self._learned = self._asked = self._unasked = 0
         self._weighed = 0  # predictions whose labels came
-        self._lag = (
-            0  # predictions made between the last label and its own; before there was one, all
-        )
+        self._lag = 0  # predictions made between the last label and its own
         self._held: OrderedDict[int, Held] = OrderedDict()  # by their numbers
         self._waiting: dict[int, deque[int]] = {}  # {key of a row: numbers of its predictions}
         self._last_key = self._last_learned = -1  # the last row's key, labels learned by then
