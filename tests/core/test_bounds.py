@@ -20,7 +20,6 @@ from river_budget.distributed import KeyedModels
 from river_budget.kernels import RBF
 from river_budget.model.calls import calls
 from river_budget.model.expansions.expansion import GROWTH_FACTOR
-from river_budget.model.inputs.targets import _ONES
 
 # Streams that no kernel fits are the subject
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
@@ -196,7 +195,6 @@ def test_calls_of_any_models_may_follow_each_other_in_one_workspace(monkeypatch)
     assert calls._idle[0].block is None  # no model is kept alive
     no_idle_workspaces(monkeypatch)
     assert in_turns() == shared
-    assert (_ONES == 1.0).all()  # which all calls without weights share
 
 
 def test_large_workspaces_are_not_kept(monkeypatch):
