@@ -34,6 +34,7 @@ class AutoTables(OneByOne):
     of_words = 0  # 1 in a model of words (words.py)
 
     without: ClassVar[frozenset[str]] = frozenset()  # experts that a subclass does without
+    no_sum = "each has learned distances of its own, and there is no sum of them"
     _expert_names: tuple[str, ...]
 
     @property
