@@ -145,7 +145,7 @@ def test_ctrl_c_while_a_third_class_comes_leaves_a_model_of_two(model, monkeypat
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
-    hook = "_two_columns" if hasattr(model, "_two_columns") else "after_promotion"
+    hook = "_split_column" if hasattr(model, "_split_column") else "after_promotion"
     monkeypatch.setattr(type(model), hook, interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.learn_one({"a": 1.0}, "third")
