@@ -182,7 +182,7 @@ def perceptron_overfits(record: Record, store: Store) -> Finding | None:
         return None
     line = lines["Perceptron"]
     best, end = min(line.y), line.y[-1]
-    text = f"its last iterate is best at {percent(best)} and ends after five passes at "
+    text = f"its last iterate is best at {percent(best)} and ends after ten passes at "
     text += f"{percent(end)}, SBP at {percent(lines['SBP'].y[-1])}"
     if "averaged Perceptron" in lines:
         text += f"; the mean of its iterates ends at {percent(lines['averaged Perceptron'].y[-1])}"

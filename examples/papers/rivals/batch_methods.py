@@ -83,7 +83,7 @@ def adult() -> Split:
 
 
 def lines(
-    bias: bool, seed: int, data: Split, setting: Setting, *, rows: int = 3000, passes: int = 5
+    bias: bool, seed: int, data: Split, setting: Setting, *, rows: int = 3000, passes: int = 10
 ) -> dict[str, list[Point]]:
     """The curves of all methods with one seed; with a bias that is not regularised, of SBP alone.
 

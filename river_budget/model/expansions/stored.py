@@ -64,7 +64,7 @@ class StoredVectors(OneByOne):
             self._was_bounded = True
             warnings.warn(
                 f"{type(self).__name__}: the table of support vectors has reached {LARGEST_TABLE >> 20} MB, so the smallest "
-                "numbers of merged vectors are dropped. Fewer features (feature_extraction.FeatureHasher, "
+                "numbers in it are dropped. Fewer features (feature_extraction.FeatureHasher, "
                 "rb.FeatureBudget), a smaller budget, removal instead of merging, or AutoKernel avoid this",
                 StreamWarning,
                 stacklevel=level_of_user(),
