@@ -18,6 +18,17 @@ AGAIN: Any = object()
 OTHER_EXAMPLE = (LookupError, TypeError, ValueError, OverflowError, struct.error)
 
 
+def read_scores(scores: Any) -> Any:
+    """The scores from before an example was learned, as a list.
+
+    Where there is no memory for it, once more: what the first try has given back may be enough.
+    """
+    try:
+        return scores.tolist()
+    except MemoryError:
+        return scores.tolist()
+
+
 class OneByOne(ManyAtOnce):
     """How a model learns and scores one example, whose target has been checked."""
 
@@ -54,7 +65,7 @@ class OneByOne(ManyAtOnce):
                             finally:
                                 lock.changing = False
                             if learned:
-                                scores = row.scores.tolist() if wanted else None
+                                scores = read_scores(row.scores) if wanted else None
                                 free.append(row)  # afterwards, as a signal handler may take it
                                 return scores
                 else:
@@ -151,9 +162,8 @@ class OneByOne(ManyAtOnce):
 
     def _learn_stopped(self, prepared: Any, wanted: bool) -> Any:
         """Learn an example at which the pass has stopped, as the model must be prepared first or a warning is due."""
-        scores = prepared.arrays[-1]
         self.run_pass(*prepared.arrays[2:])
-        return scores[0].tolist() if wanted else None
+        return read_scores(prepared.scores) if wanted else None
 
     def _learn_taken(self, x: dict[Any, Any], target: float, w: float, wanted: bool = False) -> Any:
         """Learn a checked copy of an example (`FeatureIndex.taken`). Adds its features to the known ones."""
@@ -171,7 +181,8 @@ class OneByOne(ManyAtOnce):
     def _learn_known(self, x: dict[Any, Any], target: float, w: float, wanted: bool) -> Any:
         """Learn a checked copy of an example whose names are all known.
 
-        Behind the pass nothing asks for memory: else an example could be learned, and the call fail.
+        Behind the pass nothing asks for memory, but for scores that are wanted (`read_scores`): else an example could be
+        learned, and the call fail.
         """
         prepared: Any
         if not self.takes_lists or 0 < len(x) == len(self.features) == self.features.width:
@@ -189,7 +200,7 @@ class OneByOne(ManyAtOnce):
         """Learn the example of a prepared call, and keep the call."""
         if not prepared.passes.learn(prepared.addresses):
             return self._learn_stopped(prepared, wanted)
-        scores = prepared.scores.tolist() if wanted else None
+        scores = read_scores(prepared.scores) if wanted else None
         try:  # noqa: SIM105 # contextlib would ask for memory
             free.append(prepared)  # afterwards, as a signal handler may take it
         except MemoryError:
