@@ -1,8 +1,8 @@
 """One lock per model: threads that learn, predict, look and copy take turns, and none is refused.
 
 What can run a user's code (looking names up, converting values) stands before the lock. A batch is learned in parts of
-about a millisecond. Between them the lock is free, but an RLock that is released and taken again at once would go to
-nobody else: so waiting threads are counted, and the batch goes on when they have had their turn.
+about a millisecond. Between them the lock is free, but an RLock that is released and taken again at once goes to nobody
+else: so where there are other threads the batch sleeps for a moment, in which one that waits takes it.
 
 The lock is re-entrant, so that a prediction from a signal handler, a finalizer or a debugger gets its answer. A change
 inside a change is refused. `with` takes and releases an RLock in one step, whenever Ctrl-C comes; a context manager
@@ -21,8 +21,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-PAUSE = 2e-5  # seconds between two looks at the number of waiting threads
-LONGEST_PAUSE = 0.1  # seconds that a batch waits for others between two parts, if they do not come
+PAUSE = 2e-5  # seconds that a batch sleeps between two parts; systems make it some four times as long
 NESTED = (
     "this model is being changed, and a change inside a change is refused: a value or a name of the example, a signal "
     "handler or a finalizer has called a method that changes the model"
@@ -45,15 +44,13 @@ def lock_of(owner: Any, name: str) -> Any:
 class ModelLock:
     """The lock of a model. A copy of the model has its own.
 
-    To look at the model or to predict: `with lock.queue(): lock.enter()`.
+    To look at the model or to predict: `with lock.held`.
     """
 
-    __slots__ = ("__weakref__", "changing", "held", "waiting")
+    __slots__ = ("__weakref__", "changing", "held")
 
     def __init__(self) -> None:
         self.held: Any = lock_of(self, "held")
-        # an item for each thread that waits for the lock, the oldest first: appending and deleting one are atomic
-        self.waiting: list[Any] = []
         self.changing = False  # whether the thread that holds the lock is changing the model
 
     def __reduce__(self) -> Any:
@@ -61,15 +58,6 @@ class ModelLock:
 
     def __deepcopy__(self, memo: Any) -> ModelLock:
         return ModelLock()
-
-    def queue(self) -> Any:
-        """Count this thread as waiting, until `enter`. Returns the RLock, to be taken by `with`."""
-        self.waiting.append(None)
-        return self.held
-
-    def enter(self) -> None:
-        """This thread has taken the lock, so it waits no longer."""
-        del self.waiting[:1]
 
     def refuse_nested(self) -> None:
         """Raise if this is a change inside a change."""
@@ -79,8 +67,7 @@ class ModelLock:
     @contextmanager
     def for_a_change(self) -> Iterator[None]:
         """Take the lock to change the model."""
-        with self.queue():
-            self.enter()
+        with self.held:
             self.refuse_nested()
             try:
                 self.changing = True
@@ -88,20 +75,11 @@ class ModelLock:
             finally:
                 self.changing = False
 
-    def let_others(self) -> None:
-        """Between two parts of a batch, without the lock: wait until as many threads have taken it as wait for it now."""
-        if not self.waiting:
-            return
-        mine, end = object(), time.monotonic() + LONGEST_PAUSE
-        self.waiting.append(mine)
-        try:
-            while mine in self.waiting[1:]:
-                if time.monotonic() > end:
-                    del self.waiting[:1]  # of a thread that Ctrl-C has stopped as it waited
-                    break
-                time.sleep(PAUSE)
-        finally:
-            del self.waiting[:1]
+
+def let_others() -> None:
+    """Between two parts of a batch, without the lock: let a thread that waits for it have it."""
+    if threading.active_count() > 1:
+        time.sleep(PAUSE)
 
 
 class LostLock:
@@ -118,8 +96,6 @@ def _after_fork() -> None:
     """In a forked child: a model that another thread used is unusable, all others are free."""
     for owner, name in list(_owners.items()):
         held = getattr(owner, name)
-        if isinstance(owner, ModelLock):
-            owner.waiting = []
         if not isinstance(held, LostLock):
             if held.acquire(blocking=False):
                 held.release()
@@ -137,8 +113,7 @@ def changes_the_model(method: Method) -> Method:
     @functools.wraps(method)
     def changing(self: Any, *arguments: Any, **named: Any) -> Any:
         lock: ModelLock = self.lock
-        with lock.queue():
-            lock.enter()
+        with lock.held:
             lock.refuse_nested()
             try:
                 lock.changing = True
@@ -163,8 +138,7 @@ def looks_at_the_model(function: Method) -> Method:
 
     @functools.wraps(function)
     def looking(model: Any, *arguments: Any, **named: Any) -> Any:
-        with model.lock.queue():
-            model.lock.enter()
+        with model.lock.held:
             return function(model, *arguments, **named)
 
     return cast(Method, looking)

@@ -124,8 +124,7 @@ class Drawn(OneByOne):
 
         So predictions use features that have not been learned, and leave the model unchanged.
         """
-        with self.lock.queue():
-            self.lock.enter()
+        with self.lock.held:
             block = self.block
             if block is not None:
                 block = blocks.resized(block, width=len(names))

@@ -10,6 +10,7 @@ import numpy as np
 from ..calls.calls import EXAMPLES_PER_CALL, Call, Rows, idle_workspace
 from ..inputs.batches import Batch
 from ..inputs.features import FeatureIndex
+from ..lock import let_others
 from ..stream_warnings import issue_warnings
 from .base import StreamModel
 
@@ -42,8 +43,7 @@ class ManyAtOnce(StreamModel):
         score, n_scores: another pass than that of predictions, another number of scores than one for each output.
         Many examples are scored by a copy of the block, so that threads that predict do not wait for each other.
         """
-        with self.lock.queue():
-            self.lock.enter()
+        with self.lock.held:
             features, block, score = self.features, self.block, score or self.scoring_pass
             n_outputs = self.n_outputs if n_scores is None else n_scores
             rows = self._known_rows(batch, features)
@@ -72,11 +72,11 @@ class ManyAtOnce(StreamModel):
     def turns(self, batch: Batch) -> Iterator[tuple[int, int]]:
         """(first, last) of the parts of a batch, each one change: the lock is given back when the next is asked for.
 
-        Between two parts other threads get their turn, if they wait.
+        Between two parts other threads get their turn.
         """
         for first, last in batch.parts(self.most_entries):
             if first:
-                self.lock.let_others()
+                let_others()
             with self.lock.for_a_change():
                 yield first, last
 

@@ -82,10 +82,10 @@ class Memory(base.Estimator):
     def _replace_attributes(self, **changed: Any) -> None:
         """Set attributes in one step, as Ctrl-C may interrupt at any time.
 
-        Updating a dict from a dict is one step if it frees no object, whose finalizer could run other code.
+        Replacing the dict is one step if it frees no object, whose finalizer could run other code.
         """
-        before = dict(self.__dict__)
-        self.__dict__.update(changed)
+        before = self.__dict__
+        self.__dict__ = {**before, **changed}
         del before
 
     def __setstate__(self, state: dict[str, Any]) -> None:

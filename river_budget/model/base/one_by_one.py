@@ -49,10 +49,7 @@ class OneByOne(ManyAtOnce):
                 if len(x) == row.length and type(sum(values := row.get(x), 0.0)) in SUMS:
                     row.write(*values)
                     row.target[0], row.weight[0] = target, w
-                    waiting = lock.waiting  # `queue` and `enter`, without calls
-                    waiting.append(None)
                     with lock.held:
-                        del waiting[:1]
                         # free_rows is another list if another thread has changed names, labels or block
                         if (
                             free is self.free_rows
@@ -84,8 +81,7 @@ class OneByOne(ManyAtOnce):
         if listed is None:
             return self._learn_the_long_way(x, target, w, labels, wanted)
         x, prepared, places = listed
-        with lock.queue():
-            lock.enter()
+        with lock.held:
             lock.refuse_nested()
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
                 return AGAIN
@@ -149,8 +145,7 @@ class OneByOne(ManyAtOnce):
     ) -> Any:
         """The same for any example: one that brings new names, or lacks some, or at which the pass stops."""
         lock, x = self.lock, self.features.taken(x)
-        with lock.queue():
-            lock.enter()
+        with lock.held:
             lock.refuse_nested()
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
                 return AGAIN
@@ -239,10 +234,7 @@ class OneByOne(ManyAtOnce):
                 row = free.pop()
                 if len(x) == row.length and type(sum(values := row.get(x), 0.0)) in SUMS:
                     row.write(*values)
-                    waiting = lock.waiting
-                    waiting.append(None)
                     with lock.held:
-                        del waiting[:1]
                         if free is self.free_rows and row.passes.score(row.addresses):
                             scores = row.scores.tolist()
                             free.append(row)
@@ -268,8 +260,7 @@ class OneByOne(ManyAtOnce):
         if listed is not None and not (self.draws_features and -1 in listed[2]):
             _, prepared, places = listed
             prepared.fill_places(places)
-            with self.lock.queue():
-                self.lock.enter()
+            with self.lock.held:
                 if self._fits(prepared, features, version) and prepared.passes.score(
                     prepared.addresses
                 ):
@@ -292,8 +283,7 @@ class OneByOne(ManyAtOnce):
                 known = {name: x[name] for name in x if name in features.places}
             elif not (0 < len(x) == len(features) == features.width and features.knows(x)):
                 found = features.split(x)
-            with self.lock.queue():
-                self.lock.enter()
+            with self.lock.held:
                 if (
                     features is not self.features
                     or features.version != version
