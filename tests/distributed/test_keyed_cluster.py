@@ -75,7 +75,7 @@ def two_nodes(monkeypatch):
 
 
 def test_the_loss_of_every_shard_on_two_nodes_changes_nothing(two_nodes, tmp_path):
-    """Two, killed one after the other, end as one that nobody disturbs. (On one node: files/test_kills.py.)"""
+    """Two, killed one after the other, end as one that nobody disturbs. (On one node: test_keyed_losses.py.)"""
     X, y = stream()
     with KeyedModels(MODEL, "key", shards=1, backend="serial") as models:
         expected = predictions_of(models, X, y)

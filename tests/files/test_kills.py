@@ -5,32 +5,25 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import os
-import pathlib
 import random
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pytest
-from folders import PYTHONPATH
 from keyed import MODEL, chunk_of
-from keyed import processes_of as shard_processes
 from saved_models import file_of
 
 import river_budget as rb
-from river_budget.distributed import KeyedModels, WorkerLost
+from river_budget.distributed import KeyedModels
 from river_budget.kernels import RBF
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
 ]
-needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="needs Ray")
 
 KILLS = int(os.environ.get("RIVER_BUDGET_KILLS", "20"))
 
@@ -150,68 +143,3 @@ def test_a_driver_that_is_killed_goes_on_from_its_last_checkpoint(tmp_path):
     assert content_at(folder, rows + CHUNK, backend="serial") == expected
     check_folder(folder)
     print(f"{kills} kills of drivers, {rows} rows")
-
-
-# Who holds the models of some keys
-
-
-@needs_ray
-def test_a_shard_that_is_killed_loses_nothing(ray, tmp_path):
-    """What came after the last checkpoint is sent again."""
-    rng, folder, started = random.Random(0), tmp_path / "folder", time.perf_counter()
-    kills = losses = 0
-    with keyed(folder, backend="ray") as models:
-        while losses < KILLS:
-            try:
-                if kills == losses:
-                    processes = shard_processes(models)
-                for _ in range(rng.randrange(1, 6)):
-                    models.learn_many(*chunk_of(models.rows_done // CHUNK, CHUNK))
-                if kills == losses:  # with messages on their way, or while a checkpoint is written
-                    os.kill(rng.choice(processes), signal.SIGKILL)
-                    kills += 1
-            except WorkerLost:
-                losses += 1
-        models.learn_many(*chunk_of(models.rows_done // CHUNK, CHUNK))
-        models.save(tmp_path / "content")
-        rows = models.rows_done
-    found = (tmp_path / "content").read_bytes()
-    check_folder(folder)
-    assert found == content_at(tmp_path / "undisturbed", rows, backend="serial")
-    print(f"{KILLS} kills of shards in {time.perf_counter() - started:.0f} s, {rows} rows")
-
-
-DRIVER = """
-import ray, sys
-from test_kills import CHUNK, chunk_of, keyed
-ray.init(sys.argv[2], log_to_driver=False)
-with keyed(sys.argv[1], backend="ray") as models:
-    before = models.rows_saved
-    while True:
-        models.learn_many(*chunk_of(models.rows_done // CHUNK, CHUNK))
-        if models.rows_saved > before:
-            print("saved", flush=True)
-"""
-
-
-@needs_ray
-def test_a_driver_with_ray_that_is_killed_goes_on_from_its_last_checkpoint(ray, tmp_path):
-    """Ray ends its shards, which leave their databases to the next ones."""
-    folder, rows = tmp_path / "folder", 0
-    path = os.pathsep.join([str(pathlib.Path(__file__).parent), PYTHONPATH])
-    address = ray.get_runtime_context().gcs_address
-    for _ in range(2):
-        driver = subprocess.Popen(
-            [sys.executable, "-c", DRIVER, str(folder), address],
-            env=os.environ | {"PYTHONPATH": path},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert driver.stdout.readline() == "saved\n"
-        driver.kill()
-        driver.communicate()
-        before, rows = rows, rows_saved(folder)
-        assert rows > before
-    assert content_at(folder, rows + CHUNK, backend="ray") == content_at(
-        tmp_path / "undisturbed", rows + CHUNK, backend="serial"
-    )

@@ -10,7 +10,6 @@ from many_names import at, crowd, run, with_gaps
 from saved_models import file_of
 
 import river_budget as rb
-from river_budget.algorithms.features import drawn
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import Merge, Project
 from river_budget.saving import opened
@@ -116,17 +115,3 @@ def test_a_vector_with_a_number_at_a_vacant_place_is_refused(of_documents):
     arrays[f"{folder}/norms"][0] += 1.0
     with pytest.raises(rb.SavedModelError, match="vacant"):
         opened(packed(head, arrays))
-
-
-@pytest.mark.parametrize("model", [rb.FOGDClassifier(9, RBF(0.05), seed=1)])
-def test_random_features_that_have_forgotten_names_go_on_from_their_file(model, monkeypatch):
-    monkeypatch.setattr(drawn, "AT_HAND", 0)
-    monkeypatch.setattr(drawn, "FEWEST", 100)
-    model = with_gaps(model, "two", 300)
-    data = file_of(model)
-    twin = opened(data)
-    assert file_of(twin) == data
-    stream = list(crowd(200, "two", seed=2))
-    expected, found = run(model, stream), run(twin, stream)
-    assert found == pytest.approx(expected, rel=0.0, abs=1e-12)
-    assert [*map(chosen, found)] == [*map(chosen, expected)]

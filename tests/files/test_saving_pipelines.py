@@ -1,4 +1,4 @@
-"""Usual pipelines in front of our models: saved, loaded, and learning on to the same probabilities."""
+"""Usual pipelines, with our models or River's at their end: saved, loaded, and learning on to the same answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import random
 import numpy as np
 import pytest
 from forging import EVIL, places_in
-from river import anomaly, compose, feature_selection, stats, utils
+from river import anomaly, compose, feature_selection, linear_model, multiclass, optim, stats, utils
 from river import feature_extraction as fx
 from river import preprocessing as pre
 
@@ -27,6 +27,11 @@ def numeric(*more):
     return compose.Select(*NUMBERS, *more)
 
 
+def scaled():
+    return numeric() | pre.StandardScaler()
+
+
+WAVES = rb.RandomFourier(10, seed=1)
 PIPELINES = {
     # text
     "readme": fx.BagOfWords() | rb.AutoKernelClassifier(seed=1),
@@ -89,7 +94,21 @@ PIPELINES = {
     | BSGD,
     "delayed": rb.Delayed(numeric() | pre.StandardScaler() | BSGD, 50),
     "varying": numeric("still") | feature_selection.VarianceThreshold(0.1) | BSGD,
+    # River's models, and ours of several kinds
+    "centred": numeric() | rb.StandardScaler(with_std=False) | BSGD,
+    "our min-max": numeric() | rb.MinMaxScaler() | BSGD,
+    "logistic": scaled()
+    | WAVES
+    | linear_model.LogisticRegression(optim.SGD(0.5), intercept_lr=0.1),
+    "softmax": scaled() | rb.Nystroem(10) | linear_model.SoftmaxRegression(),
+    "one against the rest": scaled() | multiclass.OneVsRestClassifier(rb.SBPClassifier(20, seed=1)),
+    "linear": scaled() | WAVES | linear_model.LinearRegression(l2=0.1),
+    "inner": scaled() | (pre.MinMaxScaler() | rb.RBPRegressor(9, seed=1)),
+    "units": pre.TargetStandardScaler(scaled() | rb.BSGDRegressor(10, l2=0.01)),
+    "our units": rb.TargetStandardScaler(scaled() | rb.BSGDRegressor(10, l2=0.01)),
 }
+REGRESSION = ("linear", "inner", "units", "our units")
+THREE = ("softmax", "one against the rest")  # classes
 MADE = dict.fromkeys(PIPELINES)
 
 
@@ -116,23 +135,40 @@ def usable(name, x):
     }
 
 
+def examples_for(name, n, seed):
+    """What this pipeline takes of the examples, with targets of its task."""
+    for x, y in stream(n, seed):
+        if name in REGRESSION:
+            y = x["a"] * x["b"]
+        elif name in THREE:
+            y = "xyz"[int(abs(x["a"])) % 3]
+        yield usable(name, x), y
+
+
 def taught(name, n=150):
     if MADE[name] is None:
         model = MADE[name] = copy.deepcopy(PIPELINES[name])
-        for x, y in stream(n, 1):
-            model.learn_one(usable(name, x), y)
+        for x, y in examples_for(name, n, 1):
+            model.learn_one(x, y)
     return copy.deepcopy(MADE[name])
 
 
+def answers(name, model, x):
+    """The prediction, and the probabilities of a classifier."""
+    found = [model.predict_one(copy.copy(x))]
+    return (
+        found if name in REGRESSION else [*found, *model.predict_proba_one(copy.copy(x)).values()]
+    )
+
+
 @pytest.mark.parametrize("name", PIPELINES)
-def test_a_usual_pipeline_is_saved_and_learns_on_to_the_same_probabilities(name, file):
+def test_a_usual_pipeline_is_saved_and_learns_on_to_the_same_answers(name, file):
     model = taught(name)
     rb.save(model, file)
     same = rb.load(file)
     assert list(getattr(same, "steps", ())) == list(getattr(model, "steps", ()))
-    for x, y in stream(80, 2):
-        x = usable(name, x)
-        assert same.predict_proba_one(copy.copy(x)) == model.predict_proba_one(copy.copy(x))
+    for x, y in examples_for(name, 80, 2):
+        assert answers(name, same, x) == answers(name, model, x)
         model.learn_one(copy.copy(x), y)
         same.learn_one(copy.copy(x), y)
     assert nodes.encoded(same)[0] == nodes.encoded(model)[0]
@@ -141,13 +177,22 @@ def test_a_usual_pipeline_is_saved_and_learns_on_to_the_same_probabilities(name,
 @pytest.mark.parametrize("name", PIPELINES)
 def test_it_may_only_predict(name, file):
     model = taught(name)
-    rb.save(model, file, predict_only=True)
-    frozen = rb.load(file)
-    for x, _ in stream(9, 3):
-        x = usable(name, x)
-        assert frozen.predict_proba_one(copy.copy(x)) == model.predict_proba_one(copy.copy(x))
-    with pytest.raises(RuntimeError, match="predict_only"):
-        frozen.learn_one(x, True)
+    rb.save(model, file)
+    frozen = [rb.load(file, predict_only=True)]
+    for each in (model, frozen[0]):
+        rb.save(each, file, predict_only=True)
+        frozen.append(rb.load(file))
+    for each in frozen:
+        for x, _ in examples_for(name, 9, 3):
+            first, *shares = answers(name, each, x)
+            expected, *expected_shares = answers(name, model, x)
+            assert first == (pytest.approx(expected) if name in REGRESSION else expected)
+            assert shares == pytest.approx(expected_shares, rel=1e-12)  # SBP's sums are shorter
+        with pytest.raises(RuntimeError, match="predict_only"):
+            each.learn_one(x, True)
+    if isinstance(model, compose.Pipeline):
+        with pytest.raises(RuntimeError, match="predict_only"):
+            frozen[0].mutate({list(model.steps)[-1]: {"budget": 3}})
 
 
 STATISTICS = [
@@ -188,19 +233,41 @@ def test_a_statistic_comes_back_and_goes_on(statistic, n, file):
         (fx.Agg("a", "b", stats.MAD()), "Agg.how: MAD cannot be saved; what can be here"),
         (fx.Agg("a", "b", utils.TimeRolling(stats.Mean, 3)), "Agg.how: TimeRolling"),
         (fx.RBFSampler(), "RBFSampler cannot be saved"),
+        (linear_model.LogisticRegression(optim.Adam()), "SGD"),
+        (linear_model.LogisticRegression(l1=0.1), "l1"),
+        (linear_model.LinearRegression(loss=optim.losses.Absolute()), "loss"),
+        (linear_model.SoftmaxRegression(optim.SGD(optim.schedulers.InverseScaling(0.1))), "InverseScaling"),
+        (linear_model.PAClassifier(), "PAClassifier"),
     ],
 )  # fmt: skip
 def test_what_holds_a_function_or_is_not_known_is_refused_in_words(step, reason, file):
-    with pytest.raises(rb.SavedModelError, match=reason):
-        rb.save(step, file)
-    with pytest.raises(rb.SavedModelError, match=reason):
-        rb.save(step | BSGD.clone(), file)
+    for model in (step, scaled() | step):
+        with pytest.raises(rb.SavedModelError, match=reason):
+            rb.save(model, file)
     assert not file.exists()
 
 
 def test_a_class_that_looks_like_rivers_is_not_taken_for_it(file):
     with pytest.raises(rb.SavedModelError, match="cannot be saved"):
         rb.save(type("OneHotEncoder", (pre.OneHotEncoder,), {})(), file)
+
+
+SCALERS = [pre.StandardScaler(), pre.StandardScaler(with_std=False), pre.MinMaxScaler()]
+SCALERS += [rb.StandardScaler(), rb.StandardScaler(with_std=False), rb.MinMaxScaler()]
+
+
+@pytest.mark.parametrize("scaler", SCALERS, ids=repr)
+def test_a_scaler_of_features_with_any_names_comes_back(scaler, file):
+    scaler = scaler.clone()
+    for x in ({"a": 1.5, 2: -1}, {"a": 10, "b": np.float64(0.1)}, {("c", 1): 1e300, "a": 0}):
+        scaler.learn_one(x)
+    rb.save(scaler, file)
+    twin = rb.load(file)
+    twin.learn_one({"a": 0.3, "d": 1.0})
+    scaler.learn_one({"a": 0.3, "d": 1.0})
+    x = {"a": 0.7, "b": 0.2, 2: 3.0, ("c", 1): 1.0, "d": 0.5, "never seen": 1.0}
+    found, expected = ([*map(float, s.transform_one(x).values())] for s in (twin, scaler))
+    assert repr(found) == repr(expected)  # some are NaN
 
 
 @pytest.mark.parametrize("max_held", [12, 10_000])
@@ -320,10 +387,10 @@ def outcome(node, arrays, name):
     except rb.SavedModelError:
         return "refused"
     assert nodes.saved(model)[0] == node
-    for x, y in stream(6, 6):
+    for x, y in examples_for(name, 6, 6):
         for call in (model.predict_one, lambda x, y=y: model.learn_one(x, y)):
             try:
-                call(copy.copy(usable(name, x)))
+                call(copy.copy(x))
             except (ValueError, TypeError, KeyError, ArithmeticError, AttributeError):
                 continue  # a value that this step or the model behind refuses
     return "loaded"

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import copy
 import math
-import pickle
 
 import numpy as np
 import pytest
 from models import AUTO, CLASSIFIERS, crossed, learned, list_of, stream_for, two_classes_only
 from oracles.calibration import Calibration
 from river import datasets, metrics, preprocessing
-from saved_models import file_of
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge, Project
-from river_budget.saving import opened
 
 LINK = ("judged", "slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature")
 
@@ -104,19 +101,6 @@ def test_it_replays_its_reference(model, weighted):
             promoted = [-scores[0] / 2, scores[0] / 2] if len(scores) == 1 else scores
             scores = [*promoted, 0.0]
         oracle.learn(scores, model.labels.codes[y], w)
-
-
-@pytest.mark.parametrize("model", LINKED)
-def test_the_link_travels_with_the_model(model):
-    model = learned(model, 80)
-    rows = [x for x, _ in stream_for(model, 10, seed=4)]
-    expected = [model.predict_proba_one(x) for x in rows]
-    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), opened(file_of(model))):
-        assert link(twin) == link(model)
-        assert [twin.predict_proba_one(x) for x in rows] == expected
-    frozen = opened(file_of(model), predict_only=True)
-    for x, shares in zip(rows, expected, strict=True):
-        assert frozen.predict_proba_one(x) == pytest.approx(shares, abs=1e-9)
 
 
 @pytest.mark.parametrize("model", LINKED)

@@ -17,7 +17,9 @@ from river import base
 from saved_models import ALL, file_of, taught
 
 import river_budget as rb
+from river_budget.core.block import blocks, layout
 from river_budget.core.block.blocks import views
+from river_budget.core.compiling.array_views import f64, record
 from river_budget.kernels import RBF, Kernel
 from river_budget.maintenance import Maintenance, Merge, RemoveOldest
 from river_budget.model.base.base import StreamModel
@@ -233,6 +235,21 @@ def test_a_pickle_of_another_layout_is_refused_with_the_way_out(model):
 def test_classes_with_other_records_have_other_stamps():
     records = {repr(kind.algorithm.state.descr): kind.stamp() for kind in ESTIMATORS.values()}
     assert len(set(records.values())) == len(records)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("HEADER", record("i8 stamp novelty")),
+        ("STATE_SIZE", layout.STATE_SIZE + 64),
+        ("BLOCK_TABLES", layout.BLOCK_TABLES | {"norms": (f64, lambda h: (h.width,))}),
+    ],
+)
+def test_another_layout_has_another_stamp(part, value, monkeypatch):
+    state = rb.RBPClassifier.algorithm.state
+    before = blocks.stamp_of(state)
+    monkeypatch.setattr(layout, part, value)
+    assert blocks.stamp_of.__wrapped__(state) != before
 
 
 CHANGING = ("learn", "refine", "mutate", "score_then")
