@@ -32,6 +32,17 @@ INSIDE = [
     pytest.param(rb.Nystroem(15) | linear_model.LinearRegression(), id="nystroem-linear"),
     pytest.param(multiclass.OneVsRestClassifier(rb.BSGDClassifier(10)), id="one-vs-rest-BSGD"),
 ]
+AROUND = [
+    pytest.param(rb.Guard("raise"), id="guard"),
+    pytest.param(rb.Guard("skip"), id="guard-skip"),
+    pytest.param(rb.Guard("last"), id="guard-last"),
+    pytest.param(rb.FeatureBudget(1000), id="feature-budget"),
+    pytest.param(rb.StandardScaler(), id="scaler"),
+    pytest.param(rb.StandardScaler(with_std=False), id="scaler-centred"),
+    pytest.param(rb.MinMaxScaler(), id="scaler-min-max"),
+    pytest.param(rb.TargetStandardScaler(rb.StandardScaler() | rb.BSGDRegressor(9)), id="targets"),
+    pytest.param(rb.Delayed(preprocessing.StandardScaler() | rb.BSGDClassifier()), id="delayed"),
+]
 
 
 def first_of_each_class():
@@ -62,23 +73,12 @@ def failures(model, chosen):
     return found
 
 
-SCALERS = rb.StandardScaler, rb.MinMaxScaler, rb.TargetStandardScaler
-
-
 def test_every_class_is_checked_in_full():
-    """KernelOneClassSVM has a test of its own, as River checks detectors on data that it downloads; Guard has
-    one in test_pipelines.py, FeatureBudget in test_feature_budget.py, Delayed in test_delayed.py, and the scalers in
-    test_scalers.py."""
-    classes = {type(entry.values[0]) for entry in first_of_each_class()}
+    """KernelOneClassSVM has a test of its own, as River checks detectors on data that it downloads."""
+    classes = {type(entry.values[0]) for entry in TABLE + AROUND}
     estimators = {value for name in rb.__all__ if isinstance(value := getattr(rb, name), type)}
     estimators = {kind for kind in estimators if issubclass(kind, base.Estimator)}
-    assert classes == estimators - {
-        rb.KernelOneClassSVM,
-        rb.Guard,
-        rb.FeatureBudget,
-        rb.Delayed,
-        *SCALERS,
-    }
+    assert classes == estimators - {rb.KernelOneClassSVM}
 
 
 def test_river_has_checks_of_these_names():
@@ -94,7 +94,7 @@ def quick_collections():
     gc.unfreeze()
 
 
-@pytest.mark.parametrize("model", first_of_each_class() + INSIDE)
+@pytest.mark.parametrize("model", first_of_each_class() + INSIDE + AROUND)
 def test_the_model_passes_all_checks_of_river(model):
     assert failures(model, checks_of(model)) == {}
 
@@ -126,6 +126,7 @@ BEHIND += [
     for entry in first_of_each_class()
     if entry.id in ("BSGD", "FOGD-R", "AutoKernel")
 ]
+BEHIND += [(entry, rb.StandardScaler) for entry in first_of_each_class() if entry.id == "BSGD"]
 
 
 def every_fourth_or_all(cases):

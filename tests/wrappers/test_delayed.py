@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from optional import package
 from processes import in_threads
-from river import base, checks, datasets, evaluate, linear_model, metrics, preprocessing
+from river import base, datasets, evaluate, linear_model, metrics, preprocessing
 
 import river_budget as rb
 from river_budget import delayed
@@ -318,21 +318,6 @@ def test_weights_go_to_the_classifier():
         model.learn_one(x, y, w=t % 3)
         alone.learn_one(x, y, w=t % 3)
     assert model.classifier.decision_function_one(x) == alone.decision_function_one(x)
-
-
-@pytest.mark.parametrize(
-    "inside",
-    [
-        linear_model.LogisticRegression(),
-        rb.BSGDClassifier(),
-        preprocessing.StandardScaler() | rb.BSGDClassifier(),
-    ],
-    ids=["river's", "ours", "pipeline"],
-)
-@pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
-def test_it_passes_all_checks_of_river(inside):
-    for check in checks.yield_checks(rb.Delayed(inside.clone())):
-        check(rb.Delayed(inside.clone()))
 
 
 def test_a_regressor_is_refused():

@@ -7,7 +7,7 @@ import random
 from collections import Counter
 
 import pytest
-from river import checks, linear_model
+from river import linear_model
 
 import river_budget as rb
 
@@ -35,12 +35,6 @@ def test_frequent_names_are_never_missed_and_counts_never_too_low():
     assert {name for name, n in counts.items() if n > total / 50} <= kept.keys()
     for name in kept:
         assert counts[name] <= budget.count_of(name) <= counts[name] + total / 50
-
-
-def test_what_is_no_dict_is_said():
-    for call in (rb.FeatureBudget(9).learn_one, rb.FeatureBudget(9).transform_one):
-        with pytest.raises(TypeError, match="an example must be a dict of its features, not"):
-            call([1, 2])
 
 
 def test_names_that_go_out_of_use_leave():
@@ -101,9 +95,3 @@ def test_a_linear_model_stays_small():
 def test_parameters_are_checked(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         rb.FeatureBudget(**parameters)
-
-
-def test_river_takes_it_for_a_transformer():
-    pytest.importorskip("sklearn", reason="River's checks take data from scikit-learn")
-    for check in checks.yield_checks(rb.FeatureBudget(1000)):
-        check(rb.FeatureBudget(1000))

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from optional import pandas as pd
-from river import checks, compose, linear_model, preprocessing
+from river import compose, linear_model, preprocessing
 
 import river_budget as rb
 
@@ -48,13 +48,6 @@ def test_a_guard_that_cannot_skip_says_how_to_write_it():
     model.learn_one({"a": 1.0}, True)
     with pytest.raises(RuntimeError, match=r"rb.Guard\('skip'\) \|"):
         model.learn_one({"a": math.nan}, True)
-
-
-@pytest.mark.parametrize("on_bad", ["raise", "skip", "last"])
-def test_river_takes_a_guard_for_one_of_its_own(on_bad):
-    pytest.importorskip("sklearn", reason="River's checks take data from scikit-learn")
-    for check in checks.yield_checks(rb.Guard(on_bad)):
-        check(rb.Guard(on_bad))
 
 
 # What River's pipelines do not know

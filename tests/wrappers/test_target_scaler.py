@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from optional import given, pandas, polars, settings, st
 from processes import in_threads
-from river import checks, linear_model, preprocessing
+from river import linear_model, preprocessing
 
 import river_budget as rb
 
@@ -154,10 +154,3 @@ def test_predictions_come_in_the_container_of_the_frame():
     assert found.index.tolist() == frame.index.tolist()
     assert found.name == "price"
     assert type(model.predict_many(polars.DataFrame(X, [*"abc"]))) is polars.Series
-
-
-def test_river_takes_it_for_one_of_its_own():
-    pytest.importorskip("sklearn", reason="River's checks take data from scikit-learn")
-    model = rb.TargetStandardScaler(rb.StandardScaler() | rb.BSGDRegressor(9))
-    for check in checks.yield_checks(model):
-        check(model.clone())

@@ -25,7 +25,9 @@ from models import (
 )
 from optional import Missing
 from optional import pandas as pd
+from optional import polars as pl
 from river import evaluate, metrics, preprocessing
+from scipy import sparse
 from streams import matrix
 
 import river_budget as rb
@@ -33,13 +35,15 @@ from river_budget.core.block import blocks
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project
 
-# What is refused does not depend on a configuration, but for scales, which are looked at as well.
-EACH = one_of_each(MODELS) + [entry for entry in MODELS if entry.id == "BSGD-scales"]
+# One for each way in which models read examples. (All models, with few values: safety/test_threads.py, and a batch.)
+READERS = ("BSGD", "BSGD-scales", "BSGD-R", "FOGD", "NOGD", "AutoKernel", "AutoKernel-R")
+EACH = [entry for entry in MODELS if entry.id in READERS]
 PANDAS = [] if isinstance(pd, Missing) else [pd.NA, pd.NaT]
 MISSING = [None, math.nan, math.inf, -math.inf, *PANDAS[:1]]  # absent in what is predicted
 NO_NUMBERS = [
     *(*MISSING, "text", "1.5", b"1", 10**400, [1.0], (1.0, 2.0), {"a": 1}, 1j, float),
     *(np.array([1.0, 2.0]), np.datetime64("2024-01-01")),
+    *(np.complex128(1 + 2j), np.complex64(1), np.array(1 + 2j)),
 ]
 NO_LABELS = [None, math.nan, np.float64("nan"), [1], {"a": 1}, np.array([1, 2]), *PANDAS]
 BAD_WEIGHTS = [-1.0, -1e-300, math.nan, math.inf, None, "a", [1.0], 1j, 10**400]
@@ -133,6 +137,24 @@ def test_a_value_in_an_array_that_is_no_finite_number_is_refused(value, kind):
         for method in methods_of(model, BEHIND_MANY, value):
             with refused(model, "number"):
                 call(model, method, X, [y] * 2)
+
+
+COMPLEX = np.array([[1 + 2j, 2.0 + 1j], [3.0, 4.0j]])
+FORMS = {
+    "objects": lambda X: X.astype(object),
+    "pandas": lambda X: pd.DataFrame(X),
+    "one column": lambda X: pd.DataFrame({0: X[:, 0].real, 1: X[:, 1]}),
+    "polars": lambda X: pl.DataFrame({"0": X[:, 0].tolist()}, schema={"0": pl.Object}),
+    "csr": sparse.csr_matrix,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_complex_numbers_are_refused_in_every_form(form):
+    model = learned(rb.BSGDClassifier(5))
+    for method in BEHIND_MANY:
+        with refused(model, "must be a finite number"):
+            call(model, method, FORMS[form](COMPLEX), ["blue", "amber"])
 
 
 @pytest.mark.parametrize("model", one_of_each(having("learn_many")))
@@ -243,12 +265,16 @@ TARGETS += [(CLASSIFIERS, "label", value) for value in NO_LABELS]
 @pytest.mark.parametrize(("models", "needed", "value"), TARGETS, ids=short)
 def test_a_target_that_is_no_finite_number_or_no_label_is_refused(models, needed, value):
     x = {"f0": 1.0, "unknown": 2.0}
-    for model, y in states(one_of_each(models)):
+    for model, y in states([entry for entry in models if entry in EACH]):
         with refused(model, "target", needed, repr(value)):
             model.learn_one(x, value)
+        columns = [[y, value]]
+        if isinstance(value, complex):  # a number of numpy too
+            columns.append(np.array([y, value]))
         for method in BATCHES:
-            with refused(model, "target", needed):
-                call(model, method, pd.DataFrame([x, x]), [y, value])
+            for targets in columns:
+                with refused(model, "target", needed):
+                    call(model, method, pd.DataFrame([x, x]), targets)
 
 
 @pytest.mark.parametrize("classes", [("a", "b"), ("a", "b", "c"), (False, True)])
@@ -281,6 +307,7 @@ def test_a_weight_that_is_negative_or_not_finite_is_refused(w):
     """Of an example, in a column, or of a batch."""
     column = [1.0, w]
     columns = column, np.array(column, object), pd.Series(column, dtype=object)
+    columns += (np.array(column),) if isinstance(w, complex) else ()
     for model, y in states(EACH):
         for x in ({"f0": 1.0}, {"f0": 1.0, "unknown": 2.0}):
             for method in BEHIND_ONE[:2]:

@@ -43,12 +43,20 @@ def test_one_example_is_a_dict(model, x, columns):
     assert pickle.dumps(model) == before
 
 
-@pytest.mark.parametrize("on_bad", ["raise", "skip", "last"])
-def test_a_guard_says_so_too(on_bad):
-    pipeline = rb.Guard(on_bad) | rb.BSGDClassifier(5)
-    for ask in (pipeline.predict_one, lambda x: pipeline.learn_one(x, True)):
-        with pytest.raises(TypeError, match="an example must be a dict"):
-            ask([1, 2])
+@pytest.mark.parametrize(
+    "step",
+    [
+        *map(rb.Guard, ("raise", "skip", "last")),
+        *(rb.FeatureBudget(9), rb.StandardScaler(), rb.MinMaxScaler()),
+    ],
+    ids=repr,
+)
+def test_what_stands_in_front_says_so_too(step):
+    step = step.clone()
+    step.learn_one({"a": 1.0})
+    for call in (step.learn_one, step.transform_one):
+        with pytest.raises(TypeError, match=re.escape(A_DICT + "[1, 2]")):
+            call([1, 2])
 
 
 def frames():

@@ -56,12 +56,14 @@ def test_a_third_class_comes_at_once_for_whoever_looks_on():
 
 
 @pytest.mark.parametrize("model", one_of_each(MODELS))
-def test_a_refused_example_gives_the_lock_back(model):
+def test_a_refused_example_changes_nothing_and_gives_the_lock_back(model):
     model = taught(model, 5)
     (x, y), *_ = stream_for(model, 1)
+    before = file_of(model)
     for bad in ({"f0": None}, {"f0": float("nan")}, {"new": "text"}):
         with pytest.raises(ValueError, match="finite number"):
             model.learn_one(bad, y)
+    assert file_of(model) == before
     assert not model.lock.changing
     in_threads(lambda: model.learn_one(x, y))
 
