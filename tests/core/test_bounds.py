@@ -7,7 +7,6 @@ import copy
 import numpy as np
 import pytest
 import scipy.sparse
-from inside import no_idle_workspaces
 from models import crossed, may_be_unlimited, one_of_each, two_classes_only
 from optional import pandas as pd
 from river import base
@@ -45,7 +44,6 @@ def arrays(monkeypatch):
         return raw[start : start + nbytes]
 
     monkeypatch.setattr(blocks, "zeros", zeros)
-    no_idle_workspaces(monkeypatch)
     return made
 
 
@@ -166,14 +164,13 @@ def test_what_lies_in_scratch_space_makes_no_difference(model, lived, monkeypatc
         return scratch
 
     lived(first, copy.deepcopy(rng))
-    no_idle_workspaces(monkeypatch)
     monkeypatch.setattr(blocks, "scratch_for", dirty)
     lived(second, rng)
     assert file_of(first) == file_of(second)
 
 
 def test_calls_of_any_models_may_follow_each_other_in_one_workspace(monkeypatch):
-    """Few rows are learned in the workspace of the call before, whosever that was."""
+    """A shard of models per key has one for all calls, whosever the one before was."""
     models = [model.values[0] for model in ALL if not hasattr(model.values[0], "transform_one")]
 
     def in_turns():
@@ -189,26 +186,9 @@ def test_calls_of_any_models_may_follow_each_other_in_one_workspace(monkeypatch)
                     model.predict_many(given[0][:2])
         return [file_of(model) for model in grown]
 
-    monkeypatch.setattr(calls, "_idle", [])
-    shared = in_turns()
-    assert len(calls._idle) == 2  # NOGD computes its basis within a call, from scores of its own
-    assert all(each.block is None for each in calls._idle)  # no model is kept alive
-    no_idle_workspaces(monkeypatch)
-    assert in_turns() == shared
-
-
-def test_large_workspaces_are_not_kept(monkeypatch):
-    monkeypatch.setattr(calls, "_idle", [])
-    wide, long, few = (rb.BSGDClassifier(5, RBF(0.5)) for _ in range(3))
-    wide.learn_many(np.ones((3, 20000)), [True, False, True])
-    assert not calls._idle
-    long.learn_many(np.random.default_rng(0).normal(size=(3000, 50)), np.arange(3000) % 2 == 0)
-    (kept,) = calls._idle
-    assert kept.size <= calls.KEPT_BYTES
-    assert kept.desk is None
-    few.learn_many(np.ones((3, 50)), [True, False, True])
-    assert calls._idle == [kept]
-    assert kept.desk.space.nbytes <= calls.KEPT_BYTES
+    apart, workspace = in_turns(), calls.Workspace()
+    monkeypatch.setattr(calls, "Workspace", lambda: workspace)
+    assert in_turns() == apart
 
 
 def widths_of_equal_blocks(model):

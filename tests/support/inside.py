@@ -8,7 +8,6 @@ import numpy as np
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
-from river_budget.model.calls import calls
 
 
 class Support(NamedTuple):
@@ -98,9 +97,3 @@ def check_names(model):
     if len(block.vectors):
         rows = [*free, *range(features.width, width)]
         assert not block.vectors[rows, : block.head.count].any()
-
-
-def no_idle_workspaces(monkeypatch):
-    """Every call gets its own scratch space, which no later call reuses."""
-    monkeypatch.setattr(calls, "_idle", [])
-    monkeypatch.setattr(calls, "IDLE_WORKSPACES", 0)

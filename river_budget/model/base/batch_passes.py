@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..calls.calls import EXAMPLES_PER_CALL, Call, Rows, idle_workspace
+from ..calls.calls import Call, Rows
 from ..inputs.batches import Batch
 from ..inputs.features import FeatureIndex
 from ..lock import let_others
@@ -24,18 +24,12 @@ class ManyAtOnce(StreamModel):
 
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """Run the learning pass over all rows; where it stops, prepare the model and continue."""
-        workspace = idle_workspace()
-        call, done = Call(self.block, rows, targets, weights, scores, workspace=workspace), 0
-        ready = len(rows) <= EXAMPLES_PER_CALL
-        while done < len(rows):
-            stop = min(done + EXAMPLES_PER_CALL, len(rows))
-            if not ready:
-                call.move(self.block, done, stop)
-            ready = False
+        done, n = 0, len(rows)
+        while done < n:
+            call = Call(self.block, rows[done:], targets[done:], weights[done:], scores[done:])
             done += call.run(self.learning_pass)
-            if done < stop and not issue_warnings(self):
+            if done < n and not issue_warnings(self):
                 self.prepare()
-        workspace.give_back()
 
     def _score_batch(self, batch: Batch, score: Any = None, n_scores: int | None = None) -> Rows:
         """The scores of a batch, with one state of the model.
@@ -102,7 +96,5 @@ def scores_by(score: Any, block: Any, rows: Any, n_outputs: int) -> Rows:
     """The scores of rows by a compiled pass."""
     scores: Rows = np.zeros((len(rows), n_outputs))
     if block is not None:
-        workspace = idle_workspace()
-        Call(block, rows, scores=scores, workspace=workspace).run(score)
-        workspace.give_back()
+        Call(block, rows, scores=scores).run(score)
     return scores

@@ -29,10 +29,8 @@ NO_ROWS: Any = np.empty((0, 0))
 
 # Addresses that advance with the rows
 ADVANCING = (words.ROWS, words.TARGETS, words.WEIGHTS, words.SCORES, words.STARTS)
-EXAMPLES_PER_CALL = 2**10  # examples of a call: Python answers Ctrl-C between calls
-DESK_NUMBERS = 2**16  # numbers in a desk, unless one example needs more
-KEPT_BYTES = 2**18  # larger scratch space, or a larger desk, is freed after use
-IDLE_WORKSPACES = 8  # workspaces kept for later calls
+EXAMPLES_PER_CALL = 2**10  # a pass gathers at most so many: Python answers Ctrl-C between its calls
+DESK_NUMBERS = 2**16  # numbers that are gathered at once, unless one example needs more
 NOT_GATHERED = -1  # in DONE: the pass takes whole rows and gathers nothing
 
 _SCRATCH_AT = layout.HEADER.fields["scratch"][1]  # type: ignore[index]
@@ -56,36 +54,16 @@ def address_of(array: Any) -> int:
         return address
 
 
-class Desk:
-    """Memory in which passes gather the present features of examples (core/examples/present_features.py)."""
-
-    __slots__ = ("addresses", "longest", "n_examples", "space")
-
-    def __init__(self, longest: int, n: int):
-        self.longest, self.n_examples = longest, min(n, EXAMPLES_PER_CALL)
-        room = min(n * words.LISTED * longest, max(words.LISTED * longest, DESK_NUMBERS))
-        self.space = _integers(words.PARTS * self.n_examples + room + longest)
-        self.space[-longest:] = np.arange(longest)
-        first = address_of(self.space)
-        desk = first + 8 * words.PARTS * self.n_examples
-        end = desk + 8 * room
-        self.addresses = (
-            *(first, self.n_examples, desk, end),
-            *(NOT_GATHERED, end, longest),
-        )
-
-
 class Workspace:
-    """Scratch space and a desk, reused by successive calls; both grow with what these need.
+    """Scratch space, which grows with what passes over a block need.
 
     A pass may store numbers for its next call with the same model; a call with another model erases them.
     """
 
-    __slots__ = ("address", "block", "desk", "size", "space")
+    __slots__ = ("address", "block", "size", "space")
 
     def __init__(self) -> None:
         self.size, self.block = -1, None
-        self.desk: Desk | None = None
 
     def scratch_for(self, block: Any) -> int:
         """The address of scratch space for a pass over this block.
@@ -104,37 +82,6 @@ class Workspace:
         if function:
             self.space[_FUNCTION_AT].view(np.int64)[0] = address_for(function)
         return self.address
-
-    def desk_for(self, longest: int, n: int) -> Desk:
-        """A desk for n examples with at most `longest` features each, or for as many of them as it has room for."""
-        kept = self.desk
-        if (
-            kept is not None
-            and kept.longest >= longest
-            and kept.n_examples >= min(n, EXAMPLES_PER_CALL)
-        ):
-            return kept
-        desk = Desk(longest, n)
-        if desk.space.nbytes <= KEPT_BYTES:
-            self.desk = desk
-        return desk
-
-    def give_back(self) -> None:
-        """Return the workspace to the pool; do not use it afterwards."""
-        if self.size <= KEPT_BYTES and len(_idle) < IDLE_WORKSPACES:
-            self.block = None
-            _idle.append(self)
-
-
-_idle: list[Workspace] = []
-
-
-def idle_workspace() -> Workspace:
-    """A workspace from the pool, or a new one: to make one takes longer than to learn ten rows."""
-    try:
-        return _idle.pop()  # atomic: no two threads get the same one
-    except IndexError:
-        return Workspace()
 
 
 _write_words = struct.Struct(f"={words.N_WORDS}q").pack_into
@@ -167,7 +114,7 @@ class Call:
         else:
             lists, first, width = (0, 0), address_of(rows), rows.shape[1]
             longest = width
-        self.desk = workspace.desk_for(longest + 1, n)
+        self.desk, desk = _desk(longest + 1, n)
         self.firsts = (
             *(first, address_of(targets), address_of(weights), address_of(scores)),
             lists[0],
@@ -178,7 +125,7 @@ class Call:
         _write_words(
             *(self.addresses, 0, address_of(block), workspace.scratch_for(block)),
             *(*self.firsts[:4], n, width, outputs, *lists),
-            *self.desk.addresses,
+            *desk,
         )
 
     def model(self) -> Any:
@@ -208,6 +155,18 @@ class Call:
             done = compiled(addresses)
             total += done
         return total
+
+
+def _desk(longest: int, n: int) -> tuple[Any, tuple[int, ...]]:
+    """(memory in which a pass gathers the present features of examples, its addresses and sizes in a call)"""
+    n = min(n, EXAMPLES_PER_CALL)
+    room = min(n * words.LISTED * longest, max(words.LISTED * longest, DESK_NUMBERS))
+    space = _integers(words.PARTS * n + room + longest)
+    space[-longest:] = np.arange(longest)
+    first = address_of(space)
+    desk = first + 8 * words.PARTS * n
+    end = desk + 8 * room
+    return space, (first, n, desk, end, NOT_GATHERED, end, longest)
 
 
 def _integers(n: int) -> Any:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from folders import PYTHONPATH, SUPPORT
 from fuzzing import run
-from inside import no_idle_workspaces
 from models import learned
 from processes import output_of
 from saved_models import ALL, answers, file_of, stream_of, teach
@@ -81,7 +80,6 @@ def test_a_sum_of_few_vectors_may_get_a_budget_with_a_smaller_rank(average):
 def test_without_a_feature_nothing_is_read_that_is_not_there(kind, monkeypatch):
     """Tables of bins looked at the first feature, also where there is none: at whatever lay in scratch space."""
     clean, models = blocks.scratch_for, []
-    no_idle_workspaces(monkeypatch)
     for octet in (0x00, 0x40):
 
         def filled(block, octet=octet):
