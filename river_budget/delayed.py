@@ -32,7 +32,8 @@ from typing import Any
 import numpy as np
 from river import base
 
-from .model.inputs.cells import Cells, as_list
+from .model.inputs.batches import Batch
+from .model.inputs.frames import as_list
 from .model.inputs.targets import array_of, plain
 from .model.lock import lock_of
 from .model.stream_warnings import StreamWarning, level_of_user
@@ -327,25 +328,25 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
 
     def learn_many(self, X: Any, y: Any, w: Any = None, **further: Any) -> None:
         """`learn_one` of each row of a frame or a 2-D array."""
-        cells, labels = Cells(X), as_list(y)
-        each = [{}] * len(cells) if w is None else [{"w": weight} for weight in as_list(w)]
-        if not len(cells) == len(labels) == len(each):
-            raise ValueError(f"there must be {len(cells)} labels and weights, one for each example")
-        for x, label, own in zip(cells.dicts(), labels, each, strict=True):
+        batch, labels = Batch(X), as_list(y)
+        each = [{}] * len(batch) if w is None else [{"w": weight} for weight in as_list(w)]
+        if not len(batch) == len(labels) == len(each):
+            raise ValueError(f"there must be {len(batch)} labels and weights, one for each example")
+        for x, label, own in zip(batch.dicts(), labels, each, strict=True):
             self.learn_one(x, label, **own, **further)
 
     def predict_many(self, X: Any, **further: Any) -> Any:
         """`predict_one` of each row of a frame or a 2-D array."""
-        cells = Cells(X)
-        return cells.series(array_of([self.predict_one(x, **further) for x in cells.dicts()]), None)
+        batch = Batch(X)
+        return batch.series(array_of([self.predict_one(x, **further) for x in batch.dicts()]), None)
 
     def predict_proba_many(self, X: Any, **further: Any) -> Any:
         """`predict_proba_one` of each row of a frame or a 2-D array."""
-        cells = Cells(X)
-        found = [self.predict_proba_one(x, **further) for x in cells.dicts()]
+        batch = Batch(X)
+        found = [self.predict_proba_one(x, **further) for x in batch.dicts()]
         labels = dict.fromkeys(label for row in found for label in row)
         columns = {label: np.array([row.get(label, 0.0) for row in found]) for label in labels}
-        return cells.table(columns)
+        return batch.table(columns)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
-from .model.inputs.cells import Cells, as_list, chosen
-from .model.inputs.frames import Frame
+from .model.inputs.batches import Batch
+from .model.inputs.frames import Frame, as_list, chosen
 from .model.inputs.targets import array_of
 from .model.stream_warnings import StreamWarning, level_of_user
 from .parameters import as_float, check_example, is_missing, number, one_of, shown_in_error
@@ -144,25 +144,27 @@ class Guard(base.MiniBatchTransformer):
     # many examples
 
     def learn_many(self, X: Any) -> None:
-        self.learn_cells(Cells(X))
+        self.learn_batch(Batch(X))
 
-    def learn_cells(self, cells: Cells) -> None:
+    def learn_batch(self, batch: Batch) -> None:
         """`learn_one` of many examples; raises for the first one that holds a bad value."""
-        for t in np.flatnonzero(cells.bad).tolist():
-            self._refuse(*cells.first_bad(t))
-        if len(cells):
+        for t in np.flatnonzero(batch.bad).tolist():
+            self._refuse(*batch.first_bad(t))
+        if len(batch):
             self._in_a_row = 0
             if self.on_bad == "last":
-                self._last.update(cells.last())
+                # in a sparse batch any example may have the last value of a feature
+                for t in range(0 if batch.sparse is not None else len(batch) - 1, len(batch)):
+                    self._last.update(batch.example(t))
 
     def transform_many(self, X: Any) -> Any:
         """The examples with the last valid values in place of bad ones, or NaN, which stands for an absent one."""
-        cells = Cells(X)
-        if not cells.bad.any():
-            return cells.some(np.arange(len(cells)))
+        batch = Batch(X)
+        if not batch.bad.any():
+            return batch.some()
         if self.on_bad == "raise":
-            self.learn_cells(cells)  # raises
-        return cells.repaired(self._last)
+            self.learn_batch(batch)  # raises
+        return batch.repaired(self._last)
 
     def note_skipped(self, feature: Any, value: Any) -> None:
         """Count an example that was skipped, and warn if many were in a row."""
@@ -232,73 +234,73 @@ class _Gate:
         self._supervised = behind._supervised
 
     def learn_many(self, X: Any, y: Any = None, **params: Any) -> None:
-        guard, cells = self.guard, Cells(X)
+        guard, batch = self.guard, Batch(X)
         given = params if y is None else {"y": y, **params}
         columns = {name: value for name, value in given.items() if hasattr(value, "__len__")}
         for name, column in columns.items():
-            if len(column) != len(cells):
-                raise ValueError(f"{name} must hold one value for each of {len(cells)} examples")
+            if len(column) != len(batch):
+                raise ValueError(f"{name} must hold one value for each of {len(batch)} examples")
         if guard.on_bad == "skip":
-            kept = np.flatnonzero(~cells.bad)
+            kept = np.flatnonzero(~batch.bad)
             if len(kept):
                 left = {name: chosen(column, kept) for name, column in columns.items()}
-                self.behind.learn_many(cells.some(kept), **given | left)
-            self._note_skipped(cells)
-        elif guard.on_bad == "last" and cells.bad.any():
+                self.behind.learn_many(batch.some(kept), **given | left)
+            self._note_skipped(batch)
+        elif guard.on_bad == "last" and batch.bad.any():
             values = {name: as_list(column) for name, column in columns.items()}
             steps = compose.Pipeline(guard, *self.behind.steps.items())  # type: ignore[no-untyped-call]
-            for t, x in enumerate(cells.dicts()):
+            for t, x in enumerate(batch.dicts()):
                 own = {name: column[t] for name, column in values.items()}
                 steps.learn_one(x, **given | own)  # type: ignore[no-untyped-call]
         else:
-            guard.learn_cells(cells)
-            self.behind.learn_many(cells.whole(), **given)
+            guard.learn_batch(batch)
+            self.behind.learn_many(batch.some(), **given)
 
-    def _note_skipped(self, cells: Cells) -> None:
+    def _note_skipped(self, batch: Batch) -> None:
         """Tell the guard what was skipped, and where examples between were not."""
-        bad = cells.bad
+        bad = batch.bad
         for t in np.flatnonzero(bad).tolist():
             if t and not bad[t - 1]:
                 self.guard._in_a_row = 0
-            self.guard.note_skipped(*cells.first_bad(t))
+            self.guard.note_skipped(*batch.first_bad(t))
         if len(bad) and not bad[-1]:
             self.guard._in_a_row = 0
 
     def predict_many(self, X: Any) -> Any:
-        cells, behind = Cells(X), self.behind
-        ones = self._one_by_one(cells, behind.predict_one)
+        batch, behind = Batch(X), self.behind
+        ones = self._one_by_one(batch, behind.predict_one)
         if not ones:
-            return behind.predict_many(cells.whole())
-        found, kept, name = np.empty(len(cells), object), np.flatnonzero(~cells.bad), None
+            return behind.predict_many(batch.some())
+        found, kept, name = np.empty(len(batch), object), np.flatnonzero(~batch.bad), None
         if len(kept):
-            many = behind.predict_many(cells.some(kept))
+            many = behind.predict_many(batch.some(kept))
             found[kept], name = as_list(many), getattr(many, "name", None)
         for t, prediction in ones.items():
             found[t] = prediction
-        return cells.series(array_of(found.tolist()), name)
+        return batch.series(array_of(found.tolist()), name)
 
     def predict_proba_many(self, X: Any) -> Any:
-        cells, behind = Cells(X), self.behind
-        ones = self._one_by_one(cells, behind.predict_proba_one)
+        batch, behind = Batch(X), self.behind
+        ones = self._one_by_one(batch, behind.predict_proba_one)
         if not ones:
-            return behind.predict_proba_many(cells.whole())
-        kept = np.flatnonzero(~cells.bad)
-        many = behind.predict_proba_many(cells.some(kept)) if len(kept) else {}
+            return behind.predict_proba_many(batch.some())
+        kept = np.flatnonzero(~batch.bad)
+        many = behind.predict_proba_many(batch.some(kept)) if len(kept) else {}
         labels = many if isinstance(many, dict) else Frame(many).names
         # frames of some libraries have text as names of columns
         named = {str(label): many[label] for label in labels}
-        columns = {label: np.zeros(len(cells)) for label in next(iter(ones.values()))}
+        columns = {label: np.zeros(len(batch)) for label in next(iter(ones.values()))}
         for label, column in columns.items():
             if len(kept):
                 column[kept] = named[str(label)]
             for t, probabilities in ones.items():
                 column[t] = probabilities[label]
-        return cells.table(columns)
+        return batch.table(columns)
 
-    def _one_by_one(self, cells: Cells, predict: Any) -> dict[int, Any]:
+    def _one_by_one(self, batch: Batch, predict: Any) -> dict[int, Any]:
         """{row: prediction} of the examples with a bad value: in a frame, none of their cells could be absent."""
-        rows = np.flatnonzero(cells.bad).tolist()
-        return {t: predict(self.guard.transform_one(cells.example(t))) for t in rows}
+        rows = np.flatnonzero(batch.bad).tolist()
+        return {t: predict(self.guard.transform_one(batch.example(t))) for t in rows}
 
 
 def _are_usual(values: Any) -> bool:

@@ -9,8 +9,8 @@ from river import compose
 
 from .delayed import Delayed
 from .guard import is_guarded
-from .model.inputs.batches import Batch
-from .model.inputs.cells import Cells, as_list
+from .model.inputs.batches import Batch, batch_of
+from .model.inputs.frames import as_list
 from .model.inputs.targets import array_of
 from .nested import is_ours, memory_of
 
@@ -239,7 +239,7 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
     if is_ours(model):
         further = {} if w is None else {"w": w}
         return model.predict_then_learn_many(X, y, **further)  # type: ignore[attr-defined]
-    batch = Cells(X) if is_guarded(model) else Batch(X)
+    batch = Batch(X) if is_guarded(model) else batch_of(X)
     targets = as_list(y)
     weights = [None] * len(batch) if w is None else np.asarray(w, float).tolist()
     if not len(batch) == len(targets) == len(weights):

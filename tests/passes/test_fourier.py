@@ -25,7 +25,7 @@ from streams import emerging, examples, names, smooth
 import river_budget as rb
 from river_budget.algorithms.features.fourier import frequencies_of
 from river_budget.kernels import RBF, Laplacian
-from river_budget.model.inputs.batches import Batch
+from river_budget.model.inputs.batches import batch_of
 
 SEED = 7
 CLOSE = 1e-9
@@ -142,7 +142,7 @@ def test_rows_of_features_that_came_in_another_order_give_the_same_scores(zeros)
     for model in (first, second):
         model.learn_many(X, X[:, 0] > 0.0)
     assert list(first.features) != list(second.features)
-    found = [model._score_rows(model.rows_of(Batch(X))) for model in (first, second)]
+    found = [model._score_rows(model.rows_of(batch_of(X))) for model in (first, second)]
     np.testing.assert_allclose(*found, rtol=1e-12)  # sums go in the order of places
 
 

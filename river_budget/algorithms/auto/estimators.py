@@ -17,7 +17,7 @@ from ...core.passes.auto.words import numbers as word_numbers
 from ...model.algorithm import After, Algorithm
 from ...model.calls.calls import class_of_passes
 from ...model.estimators.estimators import Classifier, Regressor
-from ...model.inputs.batches import Batch
+from ...model.inputs.batches import Batch, batch_of
 from .checks import FILES
 from .inspection import Inspected
 from .quantiles import at_levels
@@ -230,7 +230,7 @@ class AutoKernelRegressor(Inspected, Regressor):
         """
         if quantiles is None:
             return super().predict_many(X)
-        levels, batch = list(quantiles), Batch(X, predicted=True)
+        levels, batch = list(quantiles), batch_of(X, predicted=True)
         units = at_levels(self._quantiles(), levels)
         mean, spread = self._score_batch(batch, n_scores=2).T
         return batch.table(

@@ -52,7 +52,7 @@ class Inspected(WordTables):
 
     def _computed(self, x: dict[Any, Any]) -> tuple[Any, Any]:
         """Copies of what a prediction has found, and of the desk."""
-        rows = self._known_rows(Batch.of_one(self.features.taken(x)), self.features)
+        rows = Batch.of_one(self.features.taken(x)).known(self.features, self.takes_lists)
         call = Call(self.block, rows, scores=np.zeros((1, self.n_outputs)))
         call.run(self.scoring_pass)
         found = core.found_of(call.model()).copy()

@@ -16,7 +16,7 @@ from ...model.base.batch_passes import scores_by
 from ...model.base.one_by_one import OneByOne
 from ...model.calls.calls import Block, Rows
 from ...model.estimators.estimators import Transformer
-from ...model.inputs.batches import Batch
+from ...model.inputs.batches import Batch, batch_of
 from ...model.inputs.features import FeatureIndex, in_order
 from ...model.inputs.targets import plain
 from ...model.lock import marked
@@ -150,7 +150,7 @@ class Drawn(OneByOne):
     def _score_by_names(self, score: Any, batch: Batch) -> Rows:
         """The scores of examples, by a block with exactly the features that occur in them."""
         names = in_order(batch.names_in_use())
-        rows = batch.examples(FeatureIndex(names))
+        rows = batch.known(FeatureIndex(names), as_lists=True)
         return scores_by(score, self._block_for(names), rows, self.n_outputs)
 
 
@@ -168,7 +168,7 @@ class DrawnMap(Drawn, Transformer):
 
     @marked
     def learn_many(self, X: Any) -> None:
-        batch = Batch(X)
+        batch = batch_of(X)
         if len(batch):
             with self.lock.for_a_change():
                 self.rows_of(batch)

@@ -14,7 +14,7 @@ from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files, Vectors
 from ...model.estimators.estimators import Transformer, numbered
 from ...model.expansions.expansion import BudgetModel
-from ...model.inputs.batches import Batch
+from ...model.inputs.batches import batch_of
 from ...model.lock import marked
 from ...parameters import COUNT, FINITE, Fixed, optional, whole
 
@@ -232,8 +232,7 @@ class Nystroem(BudgetModel, Transformer):
     @marked
     def learn_many(self, X: Any) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
-        batch = Batch(X)
-        batch.check_scaled(self.features)
+        batch = batch_of(X).scaled(self.features)
         if not self._ready:
             n = len(batch)
             self.run_parts(batch, np.zeros(n), np.ones(n), np.empty((n, 0)))

@@ -16,7 +16,7 @@ from ...kernels import Kernel
 from ...maintenance import Maintenance
 from ...model.algorithm import After, Algorithm
 from ...model.expansions.expansion import BudgetModel
-from ...model.inputs.batches import Batch
+from ...model.inputs.batches import Batch, batch_of
 from ...model.lock import marked
 from ...parameters import Mutable, optional, share, whole
 from .norma import check_decay, sum_levels
@@ -140,7 +140,7 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
     @marked
     def learn_many(self, X: Any) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
-        self._learn_batch(Batch(X))
+        self._learn_batch(batch_of(X))
 
     @marked
     def score_then_learn_many(self, X: Any) -> Any:
@@ -148,20 +148,19 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
 
         Takes frames, and 2-D arrays whose columns are the features 0, 1, ...
         """
-        batch = Batch(X)
+        batch = batch_of(X)
         return batch.series(_strangenesses(*self._learn_batch(batch)), None)
 
     def _learn_batch(self, batch: Batch) -> tuple[Any, Any]:
         """Learn a batch; returns how far each example lay outside, and the threshold before it."""
         n = len(batch)
         scores, levels, ones = np.empty((n, 1)), np.zeros(n), np.ones(n)
-        batch.check_scaled(self.features)
-        self.run_parts(batch, levels, ones, scores)
+        self.run_parts(batch.scaled(self.features), levels, ones, scores)
         return scores, levels
 
     def score_many(self, X: Any) -> Any:
         """The scores of many examples."""
-        batch = Batch(X, predicted=True)
+        batch = batch_of(X, predicted=True)
         scores = self._score_batch(batch)
         return batch.series(_strangenesses(scores, np.full(len(batch), self._level)), None)
 

@@ -9,7 +9,7 @@ import numpy as np
 from river import base
 
 from ...core.passes.scaling import CENTERING, NEVER, RANGES, STANDARDISING, learn, scale
-from ...model.inputs.cells import Cells
+from ...model.inputs.batches import Batch
 from .columns import Columns, Example, copied
 
 __all__ = ["MinMaxScaler", "StandardScaler"]
@@ -127,21 +127,21 @@ class StandardScaler(Scaler, base.MiniBatchTransformer):
 
     def learn_many(self, X: Any) -> None:
         """Learn the rows of a frame or a 2-D array, exactly as a loop of `learn_one`."""
-        cells = Cells(X)
-        if not cells.all_numbers:
-            cells.refuse_bad()
-        self._columns.learn_rows(cells.names, cells.matrix(), self.scaling)
+        batch = Batch(X)
+        if not batch.all_numbers:
+            batch.refuse_bad()
+        self._columns.learn_rows(batch.names, batch.matrix(), self.scaling)
 
     def transform_many(self, X: Any) -> Any:
         """A frame of the same kind, or for a 2-D array an array, with its values scaled.
 
         As in River, values of a feature that has not varied so far are only centred here.
         """
-        cells = Cells(X)
-        if cells.frame is None:
-            _, means, variances = self._columns.numbers_of(cells.names)
+        batch = Batch(X)
+        if batch.frame is None:
+            _, means, variances = self._columns.numbers_of(batch.names)
             deviations = [v**0.5 if v > 0.0 else 1.0 for v in variances.tolist()]
-            return (cells.matrix() - means) / (deviations if self.with_std else 1.0)
+            return (batch.matrix() - means) / (deviations if self.with_std else 1.0)
         theirs = self.as_river()
         for name, variance in theirs.vars.items():
             if variance < 0.0:  # by rounding, in statistics that River's `learn_many` has made

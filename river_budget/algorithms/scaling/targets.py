@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
-from ...model.inputs.batches import Batch
-from ...model.inputs.cells import Cells
+from ...model.inputs.batches import Batch, batch_of
 from ...model.inputs.targets import Targets, real, weights
 from ...model.lock import lock_of
 
@@ -87,7 +86,7 @@ class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegre
         So each row is scaled by the statistics up to it. (River's pipelines scale a batch by those after the batch.)
         All rows and targets are checked first.
         """
-        batch = Batch(X)
+        batch = batch_of(X)
         targets = Targets(y, len(batch))
         each: Iterable[Any] = ({} for _ in range(len(batch)))
         if w is not None:
@@ -99,9 +98,9 @@ class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegre
 
     def predict_many(self, X: Any, **further: Any) -> Any:
         """The predictions for the rows of a frame or a 2-D array, exactly as a loop of `predict_one`."""
-        cells = Cells(X)
-        found = [self.predict_one(x, **further) for x in cells.dicts()]
-        return cells.series(np.array(found, float), self.target_name)
+        batch = Batch(X)
+        found = [self.predict_one(x, **further) for x in batch.dicts()]
+        return batch.series(np.array(found, float), self.target_name)
 
     # what River's class has
 

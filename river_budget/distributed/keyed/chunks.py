@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model.inputs.batches import Batch
+from ...model.inputs.batches import batch_of
 from ...model.inputs.features import FeatureIndex
 from ...model.inputs.frames import Frame
 from ...model.inputs.targets import Targets, array_of, weights
@@ -80,7 +80,7 @@ class Chunk:
         self.keys = frame.seen.get_column(key).to_list()
         features = frame.seen.drop(key)
         if self.numeric:
-            batch = Batch(features, self.predicted)
+            batch = batch_of(features, self.predicted)
             self.names, self.rows = batch.names, batch.matrix()
         else:
             self.rows = features.rows(named=True)

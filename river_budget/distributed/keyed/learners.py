@@ -156,7 +156,7 @@ class BatchPass:
         weights = np.ones(n) if rows.weights is None else rows.weights
         self.scores = np.zeros((n, model.n_outputs))
         self.arrays = (
-            Batch.of(names, rows.examples).rows(self.features),
+            Batch.of(names, rows.examples).scaled(self.features).known(self.features, False),
             codes,
             weights,
             self.scores,

@@ -23,7 +23,7 @@ import numpy as np
 from river import base, compose, evaluate, metrics
 
 from ...model.estimators.estimators import Classifier, Regressor
-from ...model.inputs.batches import Batch
+from ...model.inputs.batches import Batch, batch_of
 from ...nested import steps_of_ours
 from ...parameters import Value
 from ..workers.serial import WorkerLost
@@ -216,7 +216,7 @@ class Examples:
         if any(more or x.keys() != set(names) for x, _, *more in self.stream):
             return None
         try:
-            rows = Batch(np.array([[x[name] for name in names] for x, _ in self.stream]))
+            rows = batch_of(np.array([[x[name] for name in names] for x, _ in self.stream]))
         except ValueError:
             return None
         return Batch.of(names, rows.values)

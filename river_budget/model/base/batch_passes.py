@@ -9,7 +9,6 @@ import numpy as np
 
 from ..calls.calls import Call, Rows
 from ..inputs.batches import Batch
-from ..inputs.features import FeatureIndex
 from ..lock import let_others
 from ..stream_warnings import issue_warnings
 from .base import StreamModel
@@ -37,22 +36,15 @@ class ManyAtOnce(StreamModel):
         score, n_scores: another pass than that of predictions, another number of scores than one for each output.
         Many examples are scored by a copy of the block, so that threads that predict do not wait for each other.
         """
+        batch = batch.scaled(self.features)
         with self.lock.held:
-            features, block, score = self.features, self.block, score or self.scoring_pass
+            block, score = self.block, score or self.scoring_pass
             n_outputs = self.n_outputs if n_scores is None else n_scores
-            rows = self._known_rows(batch, features)
+            rows = batch.known(self.features, self.takes_lists)
             if len(batch) <= FEW_SCORED or block is None:
                 return scores_by(score, block, rows, n_outputs)
             block = block.copy()
         return scores_by(score, block, rows, n_outputs)
-
-    def _known_rows(self, batch: Batch, features: FeatureIndex) -> Any:
-        """The batch as rows, or lists, of known features."""
-        if batch.lists is None and features.in_place(batch.names):
-            return batch.scaled_values(features)
-        if self.takes_lists:
-            return batch.examples(features)
-        return batch.rows(features)
 
     def _score_rows(self, rows: Any) -> Rows:
         """The scores of rows that were made for the present state of the model."""
@@ -85,11 +77,9 @@ class ManyAtOnce(StreamModel):
         if self.block is None:
             self.first_columns = len(batch.names)
             self.add_features(batch.names_in_use())
-        elif not (batch.lists is None and self.features.in_place(batch.names)):
-            new = self.features.unknown(batch.names_in_use())
-            if new:
-                self.add_features(new, batch.names_in_use())
-        return self._known_rows(batch, self.features)
+        elif new := self.features.unknown(batch.names_in_use()):
+            self.add_features(new, batch.names_in_use())
+        return batch.known(self.features, self.takes_lists)
 
 
 def scores_by(score: Any, block: Any, rows: Any, n_outputs: int) -> Rows:

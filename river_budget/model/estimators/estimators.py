@@ -43,8 +43,7 @@ class Supervised(OneByOne):
     def _learn_batch(self, batch: Batch, y: Any, w: Any, predict: bool) -> Any:
         """Learn a batch that is checked whole before; returns predictions, if they are wanted."""
         targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
-        batch.check_scaled(self.features)
-        found = self._learn_targets(batch, targets, all_weights, predict)
+        found = self._learn_targets(batch.scaled(self.features), targets, all_weights, predict)
         self.target_name = targets.name
         return batch.series(found, targets.name) if predict else None
 

@@ -1,4 +1,4 @@
-"""Read frames and series: pandas' directly, others by narwhals, which takes longer than learning ten rows."""
+"""Read frames and series (pandas' directly, others by narwhals, which takes longer than learning ten rows), and CSR."""
 
 from __future__ import annotations
 
@@ -145,3 +145,37 @@ def column_of(series: Any, what: str) -> tuple[Any, Any]:
         if values.dtype.kind in "biu" or not seen.is_null().any():
             return values, seen.name
     return seen.to_list(), seen.name
+
+
+def csr_of(X: Any) -> Any:
+    """A sparse matrix as CSR, with each column at most once in a row.
+
+    Refuses one with invalid indexes: scipy would read and write outside its arrays.
+    """
+    if hasattr(X, "check_format"):
+        if (X.indptr[1:] < X.indptr[:-1]).any():  # check_format does not always find this
+            raise ValueError("a sparse matrix must have an indptr that does not decrease")
+        X.check_format(full_check=True)
+    matrix = X.tocsr()
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+def chosen(given: Any, kept: Any) -> Any:
+    """The rows of a frame or matrix, or the values of a column, at these places."""
+    if isinstance(given, (list, tuple)):
+        return [given[t] for t in kept.tolist()]
+    if hasattr(given, "take") and not isinstance(given, np.ndarray):  # pandas and pyarrow
+        return given.take(kept)
+    return given[kept]
+
+
+def as_list(values: Any) -> list[Any]:
+    """The values of a column as Python's."""
+    for method in ("tolist", "to_pylist", "to_list"):  # of numpy and pandas, of pyarrow, of polars
+        if hasattr(values, method):
+            found: list[Any] = getattr(values, method)()
+            return found
+    return list(values)

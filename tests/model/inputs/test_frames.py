@@ -30,7 +30,7 @@ from river import base
 import river_budget as rb
 from river_budget.kernels import RBF
 from river_budget.maintenance import RemoveRandom
-from river_budget.model.inputs.batches import Batch
+from river_budget.model.inputs.batches import batch_of
 from river_budget.model.inputs.targets import Targets
 
 N, NAMES = 40, ["d", "b", "a", "c"]
@@ -298,7 +298,7 @@ def same_batch(frame):
     found = []
     for X in (frame, of_subclass(frame)):
         try:
-            batch = Batch(X, predicted=True)
+            batch = batch_of(X, predicted=True)
             results = batch.names, batch.values.tolist(), batch.lists is None
             results += (batch.table({"p": np.arange(3.0)}), batch.table({}))
         except ValueError as error:
@@ -574,7 +574,7 @@ def test_rows_that_may_not_be_written_are_read_where_they_are():
     X = np.random.default_rng(0).normal(size=(50, 3))
     X[7, 1] = np.nan
     X.setflags(write=False)
-    assert np.shares_memory(Batch(X[:7]).values, X)
+    assert np.shares_memory(batch_of(X[:7]).values, X)
     model, other = (rb.BSGDClassifier(5, rb.kernels.RBF(0.5)) for _ in range(2))
     y = np.arange(50) % 2 == 0
     model.learn_many(X[8:], y[8:])
