@@ -13,11 +13,11 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from river import linear_model, multiclass
+from river import linear_model
 
 import river_budget as rb
 from river_budget import datasets
-from river_budget.experiments.auto import auto_streams
+from river_budget.experiments.auto import auto, auto_streams
 from river_budget.experiments.common.results import one_by_one, play
 from river_budget.experiments.common.scores import UNSCORED_ROWS
 from river_budget.experiments.common.tables import Table
@@ -64,8 +64,8 @@ def examples_of(name: str) -> list[Any]:
 def measure(model: Any, name: str) -> float:
     """The accuracy in %, or R2, of a clone of a model on a stream."""
     model, stream, regression = model.clone(), examples_of(name), name in REGRESSION
-    if getattr(model, "_binary", False) and len({y for _, y in stream}) > 2:
-        model = multiclass.OneVsRestClassifier(model)
+    if not regression:
+        model = auto.for_labels(model, len({y for _, y in stream}) <= 2)
     pipeline = rb.StandardScaler() | model
     if regression:
         pipeline = rb.TargetStandardScaler(pipeline)

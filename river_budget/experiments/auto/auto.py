@@ -51,8 +51,8 @@ def both_scaled(model: Any) -> Any:
 
 def for_labels(model: Any, two: bool) -> Any:
     """A model for two labels, or for more, of which some of ours take none alone."""
-    alone = two or not getattr(model, "_binary", False)
-    return model if alone else multiclass.OneVsRestClassifier(model)
+    algorithm = getattr(model, "algorithm", None)
+    return model if two or not (algorithm and algorithm.binary) else multiclass.OneVsRestClassifier(model)
 
 
 def knn(kind: Any) -> Any:

@@ -47,7 +47,10 @@ class Memory(base.Estimator):
     @looks_at_the_model
     def memory_usage(self) -> int:
         """The memory of the model in bytes: its block and its indexes."""
-        return (0 if self.block is None else self.block.nbytes) + self.features.memory_usage
+        indexes = self.features.memory_usage
+        if labels := getattr(self, "labels", None):
+            indexes += labels.memory_usage
+        return (0 if self.block is None else self.block.nbytes) + indexes
 
     @looks_at_the_model
     def __getstate__(self) -> dict[str, Any]:

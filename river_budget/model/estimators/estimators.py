@@ -20,7 +20,7 @@ from ..calls.calls import Rows
 from ..expansions.expansion import BudgetModel, split
 from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
-from ..lock import changes_the_model, looks_at_the_model, marked
+from ..lock import changes_the_model, marked
 
 
 class Supervised(OneByOne):
@@ -69,21 +69,16 @@ class Classifier(Supervised, base.MiniBatchClassifier):
     def __init__(self, given: dict[str, Any]):
         super().__init__(given)
         classes = self.classes
-        if self._binary and classes and len(classes) > 2:
+        if self.algorithm.binary and classes and len(classes) > 2:
             raise ValueError(
                 f"classes must be two labels, not {classes!r}: for more, put the model into river's "
                 "multiclass.OneVsRestClassifier"
             )
-        self.labels = Labels(classes or (), self._binary, closed=classes is not None)
-
-    @property
-    def _binary(self) -> bool:
-        """Whether the algorithm separates two classes only."""
-        return self.algorithm.binary
+        self.labels = Labels(classes or (), self.algorithm.binary, closed=classes is not None)
 
     @property
     def _multiclass(self) -> bool:
-        return not self._binary and (self.classes is None or len(self.classes) > 2)
+        return not self.algorithm.binary and (self.classes is None or len(self.classes) > 2)
 
     @property
     def n_outputs(self) -> int:
@@ -95,11 +90,6 @@ class Classifier(Supervised, base.MiniBatchClassifier):
 
     def named(self, scores: Rows) -> Any:
         return self.labels.named(scores)
-
-    @property
-    @looks_at_the_model
-    def memory_usage(self) -> int:
-        return super().memory_usage + self.labels.memory_usage
 
     def _add_label(self, label: Any) -> None:
         """Add a label in one step, as Ctrl-C or a predicting thread may come. The caller has exclusive access.

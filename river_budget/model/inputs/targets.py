@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import numbers
 import sys
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...parameters import NUMBER_KINDS, as_float
-from .frames import column_of
+from .frames import as_list, column_of
 
 
 def plain(label: Any) -> Any:
@@ -120,12 +119,7 @@ class Labels:
         return self.with_known([False, True] if both else [*self.known, label])
 
     def with_known(self, known: list[Any]) -> Labels:
-        """New Labels with these known labels instead.
-
-        Models with boolean labels, the most usual ones, share one object.
-        """
-        if not self.closed and len(known) == 2 and known[0] is False and known[1] is True:
-            return _of_booleans(self.binary)
+        """New Labels with these known labels instead."""
         return Labels(known, self.binary, self.closed)
 
     # scores -> labels
@@ -201,33 +195,22 @@ class Labels:
         return float(scores[0])
 
 
-@functools.cache
-def _of_booleans(binary: bool) -> Labels:
-    return Labels([False, True], binary)
-
-
 class Targets:
     """A column of targets, as a list or an array, and its name."""
 
     def __init__(self, y: Any, n: int):
         y, self.name = _column(y, n, "targets")
-        self.values = y if isinstance(y, np.ndarray) and y.dtype != object else list(y)
-        if isinstance(self.values, np.ndarray) and self.values.ndim > 1:
-            raise ValueError(
-                f"the targets must be one column, not an array of {self.values.ndim} dimensions"
-            )
-
-    @property
-    def boolean(self) -> bool:
-        """Whether the column has a boolean type, so that its labels are False and True."""
-        return isinstance(self.values, np.ndarray) and self.values.dtype.kind == "b"
+        if isinstance(y, np.ndarray) and y.ndim > 1:
+            raise ValueError(f"the targets must be one column, not an array of {y.ndim} dimensions")
+        numeric = isinstance(y, np.ndarray) and y.dtype.kind in NUMBER_KINDS
+        self.values = y if numeric else as_list(y)
+        # whether the column has a boolean type, so that its labels are False and True
+        self.boolean = numeric and y.dtype.kind == "b"
 
     def coded(self, labels: Labels, start: int, stop: int) -> tuple[Any, int]:
         """(codes of the targets from start to stop, number of targets before the first unknown label)"""
         some = self.values[start:stop]
-        if isinstance(some, np.ndarray) and some.dtype.kind in NUMBER_KINDS:
-            if self._all_known(labels):
-                return np.where(some, labels.codes[True], labels.codes[False]), len(some)
+        if isinstance(some, np.ndarray):
             codes = np.full(len(some), math.nan)
             for label, code in labels.codes.items():
                 if isinstance(label, numbers.Number):  # numpy would compare a tuple item by item
@@ -238,22 +221,17 @@ class Targets:
         unknown = np.flatnonzero(np.isnan(codes))
         return codes, int(unknown[0]) if len(unknown) else len(codes)
 
-    def _all_known(self, labels: Labels) -> bool:
-        """Whether the targets have a boolean type and both labels are known."""
-        return self.boolean and True in labels.codes and False in labels.codes
-
     def check(self, labels: Labels) -> None:
-        if self._all_known(labels):
-            return
-        labels.check_all(self._distinct())
-
-    def _distinct(self) -> Any:
-        """The labels that occur; in case of an array, each once."""
-        if isinstance(self.values, list):
-            return self.values
-        if self.boolean:  # two labels, known without sorting
-            return [label for label in (False, True) if label in self.values]
-        return np.unique(self.values)
+        """Raise for a target that cannot be a label."""
+        try:
+            found: Any = (
+                dict.fromkeys(self.values)
+                if isinstance(self.values, list)
+                else np.unique(self.values)
+            )
+        except TypeError:  # one is not hashable
+            found = self.values
+        labels.check_all(found)
 
     def numbers(self) -> Any:
         """The targets as finite numbers, for regression."""
