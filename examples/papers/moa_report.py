@@ -146,7 +146,7 @@ def wins_panels(comparisons: Sequence[Comparison]) -> list[Panel]:
                 x, y = (
                     [100 * min(getattr(one, who), 1.0) for one in own] for who in ("ours", "theirs")
                 )
-                lines.append(Line(rival, x, y, shape="points"))
+                lines.append(Line(rival, x, y, points=True))
             title = f"{len({one.data for one in chosen})} streams: above the line {OURS} is ahead"
             labels = f"{OURS}, {kind}, %", f"MOA, {kind}, %"
             found.append(Panel(title, *labels, lines, log_x=True, log_y=True))

@@ -179,6 +179,6 @@ def cost_panel(
         x, mean = [float(np.median(costs[name]))], float(np.mean(values))
         spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
         band: dict[str, Any] = {"low": [mean - spread], "high": [mean + spread]} if spread else {}
-        lines.append(Line(name, x, [mean], shape="points", **band))
+        lines.append(Line(name, x, [mean], points=True, **band))
     log_y = min(line.y[0] for line in lines) > 0.0
     return Panel(title, cost, label, lines, log_x=True, log_y=log_y, percent=percent)

@@ -147,9 +147,9 @@ def _styles_of(panels: Sequence[Panel]) -> Styles:
 
 def _handles(panels: Sequence[Panel], styles: Styles) -> list[Any]:
     """The entries of a legend: each name in its own style, and notes on lines that coincide."""
-    shapes = {line.name: line.shape for panel in panels for line in panel.lines}
+    points = {line.name: line.points for panel in panels for line in panel.lines}
     line = load_matplotlib().lines.Line2D
-    names = [line([], [], label=name, **_drawn(styles[name], shapes[name])) for name in styles]
+    names = [line([], [], label=name, **_drawn(styles[name], points[name])) for name in styles]
     notes = [textwrap.fill(text, LEGEND_LETTERS) for text in same_curves(panels)]
     return names + [line([], [], label=note, linestyle="") for note in notes]
 
@@ -166,14 +166,9 @@ def _draw_panel(axes: Any, panel: Panel, styles: Styles) -> None:
             continue
         style = styles[line.name]
         _draw_spread(axes, curve, style)
-        drawn = _drawn(style, curve.shape)
-        if curve.shape == "level":
-            axes.axhline(curve.y[0], zorder=1.9, **drawn)
-            continue
-        if curve.shape == "line" and curve.x.size > MARKED:  # not where others have markers
+        drawn = _drawn(style, curve.points)
+        if not curve.points and curve.x.size > MARKED:  # not where others have markers
             drawn["markevery"] = (order.index(line.name) / len(order) / MARKS, 1.0 / MARKS)
-        if line.marker:
-            drawn["marker"] = line.marker
         if i in below:
             width = THICK + BORDER * _depth(i, below)
             drawn |= {"linewidth": width, "alpha": PALE, "linestyle": "-", "zorder": 1.8}
@@ -213,22 +208,19 @@ def _draw_spread(axes: Any, curve: Curve, style: LineStyle) -> None:
     # a log axis cannot show a lower border of 0 or less, and draws from 0 as from the frame
     low = np.nan_to_num(curve.low) if axes.get_yscale() == "log" else curve.low
     band = {"color": style.colour, "alpha": BAND, "linewidth": 0, "zorder": 1.5}
-    if curve.shape == "level":
-        axes.axhspan(low[0], curve.high[0], **band)
-    elif curve.shape == "line":
-        axes.fill_between(curve.x, low, curve.high, **band)
-    else:
+    if curve.points:
         axes.vlines(curve.x, low, curve.high, color=style.colour, linewidth=THIN, zorder=1.5)
+    else:
+        axes.fill_between(curve.x, low, curve.high, **band)
 
 
-def _drawn(style: LineStyle, shape: str) -> dict[str, Any]:
-    """The options of matplotlib for a line of this shape."""
-    points, level = shape == "points", shape == "level"
+def _drawn(style: LineStyle, points: bool) -> dict[str, Any]:
+    """The options of matplotlib for a line, or for points."""
     return {
         "color": style.colour,
         "linestyle": (0, style.dashes) if style.dashes else "-",
-        "linewidth": 0 if points else THIN if level else THICK,
-        "marker": "" if level else style.marker,
+        "linewidth": 0 if points else THICK,
+        "marker": style.marker,
         "markersize": MARKER + (1.5 if points else 0.0),
         "markeredgecolor": "white",  # separates markers that touch
         "markeredgewidth": 0.5,

@@ -6,7 +6,7 @@ the colour, for print without colours and for colour-blind readers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import cycle, product
 from typing import NamedTuple
 
@@ -52,40 +52,21 @@ ALGORITHMS = {
     BROWN: "SBP, NORMA",
     INDIGO: "BSGD-merge, BSGD-project, BSGD-remove-oldest, BSGD-remove, BSGD, BSGD-remove-smallest",
 }
-# Names that occur in the figures of one paper only, with few others.
-IN_ONE_PAPER = {
-    BLACK: "M = 2, best trade-offs, LIBSVM",
-    BLUE: "M = 3",
-    ORANGE: "M = 5",
-    GREEN: "M = 4",
-    VERMILLION: "M = 7, Fourier features",
-    INDIGO: "SMO",
-    WINE: "M = 9",
-    SKY: "M = 11",
-    GREY: "B = 120, B = 600, B = 1200, B = 1800, B = 2500",
+WITHOUT_MARKER = "perfect calibration"
+KNOWN = {
+    name: LineStyle(
+        colour, DASHES[k], "" if name == WITHOUT_MARKER else MARKERS[(i + 5 * k) % len(MARKERS)]
+    )
+    for i, (colour, names) in enumerate(ALGORITHMS.items())
+    for k, name in enumerate(names.split(", "))
 }
-WITHOUT_MARKER = ("perfect calibration", "best trade-offs", "LIBSVM")
-
-
-def _styles(names_of: Mapping[str, str]) -> dict[str, LineStyle]:
-    """The style of every name in a table from colours to names."""
-    return {
-        name: LineStyle(
-            colour, DASHES[k], "" if name in WITHOUT_MARKER else MARKERS[(i + 5 * k) % len(MARKERS)]
-        )
-        for i, (colour, names) in enumerate(names_of.items())
-        for k, name in enumerate(names.split(", "))
-    }
-
-
-KNOWN, OF_ONE_PAPER = _styles(ALGORITHMS), _styles(IN_ONE_PAPER)
 
 
 def line_styles_of(names: Iterable[str]) -> dict[str, LineStyle]:
     """The style of each name, in the order of first appearance. What follows a comma in a name does not matter."""
     known: dict[str, LineStyle | None] = {}
     for name in names:
-        style = (OF_ONE_PAPER | KNOWN).get(name) or KNOWN.get(name.partition(",")[0])
+        style = KNOWN.get(name.partition(",")[0])
         known.setdefault(name, None if style in known.values() else style)
     # A figure without algorithms, such as one of datasets, may use their styles for other names.
     taken = {style[:2] for style in KNOWN.values()} if any(known.values()) else set()

@@ -29,10 +29,8 @@ class Line:
         The points. NaN interrupts the line.
     low, high
         The limits of the band, both or neither.
-    shape
-        `"line"`, `"points"` for markers only, `"level"` for a horizontal line at `y[0]`.
-    marker
-        Instead of the marker of the name's style.
+    points
+        Whether there are markers only, and no line through them.
 
     """
 
@@ -41,8 +39,7 @@ class Line:
     y: Sequence[float]
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
-    shape: str = "line"
-    marker: str = ""
+    points: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,31 +62,22 @@ class Curve(NamedTuple):
     y: Floats
     low: Floats
     high: Floats
-    shape: str
+    points: bool
 
     @property
     def empty(self) -> bool:
-        return not self.shown.any()
-
-    @property
-    def shown(self) -> npt.NDArray[np.bool_]:
-        return np.isfinite(self.x + self.y)
+        return not np.isfinite(self.x + self.y).any()
 
 
 def _curve_of(line: Line, panel: Panel) -> Curve:
-    if line.shape not in ("line", "points", "level"):
-        raise ValueError(f"{line.name}: shape={line.shape!r} is not line, points or level")
     if (line.low is None) != (line.high is None):
         raise ValueError(f"{line.name}: low and high come together")
     x, y = _numbers(line.x, panel.log_x), _numbers(line.y, panel.log_y)
     low = np.full_like(y, np.nan) if line.low is None else _numbers(line.low, panel.log_y)
     high = np.full_like(y, np.nan) if line.high is None else _numbers(line.high, panel.log_y)
-    if line.shape == "level":  # it has no x values of its own
-        y, low, high = y[:1], low[:1], high[:1]
-        x = np.ones_like(y)
     if not x.size == y.size == low.size == high.size:
         raise ValueError(f"{line.name}: x, y, low and high differ in length")
-    return Curve(x, y, low, high, line.shape)
+    return Curve(x, y, low, high, line.points)
 
 
 def curves_of(panel: Panel) -> list[Curve]:
@@ -115,8 +103,8 @@ def covered(panel: Panel) -> dict[int, int]:
     found = {}
     for i, first in enumerate(curves):
         for j in range(i + 1, len(curves)):
-            lines = first.shape == curves[j].shape == "line"
-            if lines and _same(first.x, curves[j].x, values[i], values[j], near):
+            points = first.points or curves[j].points
+            if not points and _same(first.x, curves[j].x, values[i], values[j], near):
                 found[i] = j
                 break
     return found
@@ -134,7 +122,7 @@ def same_curves(panels: Sequence[Panel]) -> list[str]:
     """Notes of a legend on lines that look like one, with the panels if not in all."""
     found: dict[str, list[str]] = {}
     for panel in panels:
-        for i, j in covered(panel).items() if panel.y_label != "seconds" else ():
+        for i, j in covered(panel).items():
             one, other = panel.lines[i], panel.lines[j]
             exact = np.array_equal(one.y, other.y, equal_nan=True)
             text = f"{one.name} {'=' if exact else '≈'} {other.name}: same curve"
@@ -143,9 +131,3 @@ def same_curves(panels: Sequence[Panel]) -> list[str]:
         text + (f" in {', '.join(titles)}" if len(titles) < len(panels) else "")
         for text, titles in found.items()
     ]
-
-
-def coinciding(panel: Panel) -> list[tuple[str, str]]:
-    """The names of lines that look like one."""
-    lines = panel.lines
-    return [(lines[i].name, lines[j].name) for i, j in covered(panel).items()]

@@ -11,7 +11,7 @@ import pytest
 
 from river_budget.plots import figures, panels
 from river_budget.plots.figures import Line, Panel, draw, figure_of, short
-from river_budget.plots.line_styles import KNOWN, OF_ONE_PAPER
+from river_budget.plots.line_styles import KNOWN
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib: the extra `plots`")
 
@@ -86,7 +86,7 @@ def test_a_covered_curve_shows_as_a_border_and_both_are_named():
     widths = [line.get_linewidth() for line in axes.lines]
     assert widths == [figures.THICK + figures.BORDER, figures.THICK, figures.THICK]
     assert axes.lines[0].get_alpha() == figures.PALE
-    assert panels.coinciding(panel(same, far, other)) == [("Perceptron", "Projectron")]
+    assert panels.covered(panel(same, far, other)) == {0: 2}
     near = Line("Projectron", same.x, [y + 1e-4 for y in same.y])
     assert legend_of(axes.figure)[3:] == ["Perceptron = Projectron: same curve"]
     assert legend_of(figure_of([panel(same, near), Panel("", "", "", [far])]))[3:] == [
@@ -95,11 +95,11 @@ def test_a_covered_curve_shows_as_a_border_and_both_are_named():
 
 
 def test_curves_that_differ_visibly_or_have_other_points_do_not_coincide():
-    assert panels.coinciding(panel(curve("a"), curve("b", end=0.3))) == []
-    assert panels.coinciding(panel(curve("a", n=40), curve("b", n=41))) == []
+    assert panels.covered(panel(curve("a"), curve("b", end=0.3))) == {}
+    assert panels.covered(panel(curve("a", n=40), curve("b", n=41))) == {}
     wild = curve("b")
     early = Line("b", wild.x, [0.9, 0.9, *wild.y[2:]], wild.low, wild.high)
-    assert panels.coinciding(panel(curve("a"), early)) == [("a", "b")]  # only the beginning differs
+    assert panels.covered(panel(curve("a"), early)) == {0: 1}  # only the beginning differs
 
 
 # Legend and line styles
@@ -132,9 +132,6 @@ def test_twenty_four_names_all_look_different():
 def test_no_two_known_names_look_alike():
     pairs = {(style.colour, style.dashes) for style in KNOWN.values()}
     assert len(pairs) == len(KNOWN)
-    pairs = {(style.colour, style.dashes) for style in OF_ONE_PAPER.values()}
-    assert len(pairs) == len(OF_ONE_PAPER)
-    assert not OF_ONE_PAPER.keys() & KNOWN.keys()
 
 
 def test_a_name_may_say_more_behind_a_comma_but_never_looks_like_another():
@@ -205,16 +202,6 @@ def test_a_margin_suggests_no_impossible_shares():
 # Lines
 
 
-def test_a_level_is_a_line_without_markers_across_the_whole_panel():
-    axes = axes_of(curve(), Line("SVC", [], [0.1], shape="level"))
-    level = axes.lines[1]
-    assert list(level.get_ydata()) == [0.1, 0.1]
-    assert list(level.get_xdata()) == [0, 1]  # shares of the width
-    assert level.get_marker() == ""
-    assert axes.get_ylim()[0] < 0.1
-    assert axes.get_xlim() == axes_of(curve()).get_xlim()
-
-
 def test_on_a_log_axis_a_spread_below_zero_goes_down_to_the_frame():
     axes = axes_of(Line("SBP", [1, 2], [0.1, 0.2], [-0.1, 0.1], [0.3, 0.3]), log_y=True)
     (band,) = axes.collections
@@ -234,8 +221,7 @@ def test_on_a_log_axis_a_spread_below_zero_goes_down_to_the_frame():
         [Line("SBP", [0, 1, 2], [-1, 0, 0])],
         [Line("SBP", [1, 2, 3], [1, NAN, math.inf], [NAN, 0, 1], [2, 2, 1e300])],
         [Line("SBP", [1, 2], [1e300, 1e-320])],
-        [Line("SVC", [], [], shape="level")],
-        [Line("SVC", [], [0.3], shape="level")],
+        [Line("SVC", [], [], points=True)],
         [Line("SBP", range(60), [0.5] * 2 + [NAN] * 58)],
     ],
 )
@@ -253,7 +239,6 @@ def test_an_empty_panel_says_so():
     [
         (Line("SBP", [1, 2], [1]), "SBP: x, y, low and high differ in length"),
         (Line("SBP", [1], [1], [0]), "SBP: low and high come together"),
-        (Line("SBP", [1], [1], shape="dots"), "SBP: shape='dots' is not"),
     ],
 )
 def test_impossible_lines_are_named(line, message):

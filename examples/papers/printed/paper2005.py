@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 import river_budget as rb
-from river_budget.plots.panels import Panel
+from river_budget.plots.panels import Line, Panel
 
-from ..records.records import Cell, Record, by_column, by_setting, sweep
+from ..records.records import Cell, Record, by_column, by_setting, level, sweep
 from ..records.tasks import Store, Task
 from ..records.verdicts import Claim, Finding, claim, percent
 from .described import record
@@ -56,11 +56,11 @@ def tasks_of(data: str, model: Any) -> tuple[Task, ...]:
 def panels(record: Record, store: Store) -> Iterable[Panel]:
     """Mistakes over budgets, one panel for every dataset."""
     for data, cells in by_column(record).items():
-        lines = []
+        lines: list[Line] = []
         for name in ("Forgetron", "CKS", "Perceptron"):
             of_row = [cell for cell in cells if cell.row.split()[0] == name]
-            shape = "level" if name == "Perceptron" else "line"
-            lines += sweep(name, of_row, store, shape=shape)
+            found = sweep(name, of_row, store)
+            lines += level(found, lines) if name == "Perceptron" else found
         if lines:
             yield Panel(data, "budget", "mistakes", lines, percent=True)
 

@@ -26,6 +26,7 @@ from ..records.records import (
     by_column,
     finals,
     last,
+    level,
     measurements,
     sweep,
 )
@@ -263,12 +264,10 @@ def budget_panels(
                 lines += sweep(f"M = {arity}", chosen, store, what, x_of=lambda c: place(c)[1])
             if not seconds:
                 full = [cell for cell in cells if cell.row == LIBSVM]
-                lines += sweep(LIBSVM, full, store, x_of=lambda cell: 0.0, shape="level")
+                lines += level(sweep(LIBSVM, full, store, x_of=lambda cell: 0.0), lines)
             if lines:
                 yield Panel(data, "budget", label, lines, False, seconds, not seconds)
 
-
-BUDGET_SYMBOLS = "o^DvP*X"  # one symbol for each budget
 
 Trade = dict[tuple[int, int], tuple[float, float]]  # (M, B): seconds, accuracy
 
@@ -298,18 +297,17 @@ def pareto(found: Trade) -> list[tuple[int, int]]:
 
 
 def trade_off_panels(record: Record, store: Store) -> Iterable[Panel]:
-    """A colour for every M, a symbol and a thin line for every budget, and the best trade-offs."""
+    """Points for every M, a line for every budget, and one for the best trade-offs."""
     for data, cells in by_column(record).items():
         found = trades(cells, store)
         if not found:
             continue
         budgets = sorted({b for _, b in found})
-        symbols = dict(zip(budgets, BUDGET_SYMBOLS, strict=False))
         lines = []
         for budget in budgets:
             points = [found[setting] for setting in sorted(found) if setting[1] == budget]
             x, y = zip(*points, strict=True)
-            lines.append(Line(f"B = {budget}", x, y, marker=symbols[budget]))
+            lines.append(Line(f"B = {budget}", x, y))
         front = [found[setting] for setting in pareto(found)]
         x, y = zip(*front, strict=True)
         lines.append(Line("best trade-offs", x, y))
@@ -318,8 +316,7 @@ def trade_off_panels(record: Record, store: Store) -> Iterable[Panel]:
         }
         for (arity, budget), (spent, accuracy) in sorted(found.items()):
             low, high = (accuracy + sign * errors[arity, budget] for sign in (-1.0, 1.0))
-            point = ([spent], [accuracy], [low], [high], "points", symbols[budget])
-            lines.append(Line(f"M = {arity}", *point))
+            lines.append(Line(f"M = {arity}", [spent], [accuracy], [low], [high], points=True))
         yield Panel(data, "seconds", "test accuracy", lines, log_x=True, percent=True)
 
 

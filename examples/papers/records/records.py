@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -281,7 +281,6 @@ def sweep(
     *,
     x_of: Callable[[Cell], float] = setting,
     y_of: Callable[[Cell, Store, str], list[float]] = finals,
-    shape: str = "line",
 ) -> list[Line]:
     """A line through cells that differ in one setting, x; none if no cell is finished."""
     found = [(x_of(cell), y_of(cell, store, what)) for cell in cells]
@@ -289,4 +288,14 @@ def sweep(
     if not points:
         return []
     x, y, low, high = map(list, zip(*points, strict=True))
-    return [Line(name, x, y, low, high, shape)]
+    return [Line(name, x, y, low, high)]
+
+
+def level(found: Iterable[Line], others: Sequence[Line]) -> list[Line]:
+    """A line through one point, which has no setting, as a level below or above these."""
+    places = [place for line in others for place in line.x]
+    ends = [min(places, default=0.0), max(places, default=1.0)]
+    return [
+        Line(one.name, ends, [*one.y] * 2, [*(one.low or one.y)] * 2, [*(one.high or one.y)] * 2)
+        for one in found
+    ]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from river_budget.experiments.common.tables import Table, as_markdown
 from river_budget.plots import figures
-from river_budget.plots.panels import Panel, coinciding
+from river_budget.plots.panels import Panel, covered
 
 from . import verdicts
 from .records import NOT_YET, SETTINGS, Record, Row, measurements, rows
@@ -239,6 +239,7 @@ def coincidences(panels: Sequence[Panel]) -> str:
     """Curves that cover each other, and in which panels."""
     found: dict[tuple[str, str], list[str]] = {}
     for panel in panels:
-        for below, above in coinciding(panel) if panel.y_label != "seconds" else ():
-            found.setdefault((below, above), []).append(panel.title)
+        for below, above in covered(panel).items() if panel.y_label != "seconds" else ():
+            names = panel.lines[below].name, panel.lines[above].name
+            found.setdefault(names, []).append(panel.title)
     return "; ".join(f"{a} and {b} ({', '.join(titles)})" for (a, b), titles in found.items())
