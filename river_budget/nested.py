@@ -11,9 +11,9 @@ from typing import Any
 
 from river import base, compose
 
+from .delayed import Delayed
 from .model.base.base import StreamModel
 from .model.estimators.estimators import Supervised
-from .model.inputs.batches import Batch
 
 
 def is_ours(model: Any) -> bool:
@@ -53,12 +53,9 @@ def forget_free_rows(model: Any) -> None:
 
 def memory_of(model: Any) -> int:
     """The memory of a model in bytes."""
+    if isinstance(model, compose.Pipeline):
+        return sum(map(memory_of, model.steps.values()))
     return model.memory_usage if is_ours(model) else int(model._raw_memory_usage)
-
-
-def scores_of_batch(model: Any, batch: Batch) -> Any:
-    """The raw scores of a bare classifier: a column for two classes, or one for each of `labels.known`."""
-    return model._score_batch(batch)
 
 
 # parameters and steps
@@ -105,14 +102,33 @@ def steps_of(model: Any) -> list[Any]:
     return [model]
 
 
+WRAPPERS = {compose.TargetTransformRegressor: "regressor", Delayed: "classifier"}
+
+
+def part_of(model: Any) -> str | None:
+    """The attribute in which a wrapper has its model, of those that hand on examples as they are."""
+    return next((name for kind, name in WRAPPERS.items() if isinstance(model, kind)), None)
+
+
 def last_step(model: Any) -> tuple[str, Any]:
-    """(name for `changed`, estimator) of the step that predicts."""
+    """(name for `changed`, estimator) of the step that predicts, within wrappers."""
     path = ""
     while True:
         if isinstance(model, compose.Pipeline):
             name, model = list(model.steps.items())[-1]
-        elif isinstance(model, compose.TargetTransformRegressor):
-            name, model = "regressor", model.regressor
+        elif found := part_of(model):
+            name, model = found, getattr(model, found)
         else:
             return path.removesuffix("__"), model
         path += f"{name}__"
+
+
+def before_last(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:
+    """An example as it reaches the step that predicts."""
+    if isinstance(model, compose.Pipeline):
+        *steps, last = model.steps.values()
+        for step in steps:
+            x = step.transform_one(x) if hasattr(step, "transform_one") else x  # no filters
+        return before_last(last, x)
+    name = part_of(model)
+    return before_last(getattr(model, name), x) if name else x

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from river import compose
 
-from .delayed import Delayed
 from .guard import is_guarded
 from .model.inputs.batches import Batch, batch_of
 from .model.inputs.frames import as_list
 from .model.inputs.targets import array_of
-from .nested import is_ours, memory_of
+from .nested import before_last, is_ours, last_step, memory_of, part_of
 
 __all__ = [
     "decision_function_one",
@@ -25,33 +24,10 @@ __all__ = [
 
 def _last(model: Any) -> Any:
     """The model of this package at the end of a pipeline, within wrappers, or the model itself."""
-    while not is_ours(model):
-        if isinstance(model, compose.Pipeline):
-            model = list(model.steps.values())[-1]
-        elif (name := _part(model)) is not None:
-            model = getattr(model, name)
-        else:
-            raise TypeError(f"{type(model).__name__} is no model of river_budget")
-    return model
-
-
-def _part(model: Any) -> str | None:
-    """The attribute in which a wrapper has its model, of those that hand on examples as they are."""
-    if isinstance(model, Delayed):
-        return "classifier"
-    return "regressor" if isinstance(model, compose.TargetTransformRegressor) else None
-
-
-def _before_last(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:
-    """An example as it reaches the last step."""
-    if (name := _part(model)) is not None:
-        return _before_last(getattr(model, name), x)
-    if not isinstance(model, compose.Pipeline):
-        return x
-    *steps, last = model.steps.values()
-    for step in steps:
-        x = step.transform_one(x) if hasattr(step, "transform_one") else x
-    return _before_last(last, x)
+    last = last_step(model)[1]
+    if not is_ours(last):
+        raise TypeError(f"{type(last).__name__} is no model of river_budget")
+    return last
 
 
 def decision_function_one(model: Any, x: dict[Any, Any]) -> Any:
@@ -83,7 +59,7 @@ def decision_function_one(model: Any, x: dict[Any, Any]) -> Any:
     [^1]: The guide, [what a kernel learner does](guide/README.md).
 
     """
-    return _last(model).decision_function_one(_before_last(model, x))
+    return _last(model).decision_function_one(before_last(model, x))
 
 
 def support_vectors(model: Any) -> list[dict[str, Any]]:
@@ -158,7 +134,7 @@ def summary(model: Any) -> str:
     """
     if isinstance(model, compose.Pipeline):
         return "\n".join(summary(step) for step in model.steps.values())
-    if (name := _part(model)) is not None:
+    if name := part_of(model):
         own = {key: value for key, value in model._get_params().items() if key != name}
         given = ", ".join(f"{key}={value!r}" for key, value in own.items())
         return f"{type(model).__name__} ({given})\n{summary(getattr(model, name))}"
@@ -191,8 +167,6 @@ def memory_usage(model: Any) -> int:
     [^1]: The guide, [saving and serving](guide/saving.md).
 
     """
-    if isinstance(model, compose.Pipeline):
-        return sum(memory_usage(step) for step in model.steps.values())
     return memory_of(model)
 
 

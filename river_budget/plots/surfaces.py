@@ -7,11 +7,11 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from river import base, compose
+from river import base
 
 from ..model.inputs.features import in_order
 from ..model.inputs.targets import Labels
-from ..nested import is_ours, steps_of
+from ..nested import before_last, is_ours, last_step
 from .figures import DPI, ONLY_PANEL, SMALL, TEXT, load_matplotlib, pyplot
 from .line_styles import BLUE, COLOURS, GREY, VERMILLION
 from .running import Example, Floats
@@ -87,8 +87,8 @@ def decision_surface(
     [^1]: The guide, [choosing a kernel](guide/choosing_a_kernel.md).
 
     """
-    points = list(islice(stream, POINTS))
-    names = _two_features(model, points, features)
+    points, last = list(islice(stream, POINTS)), last_step(model)[1]
+    names = _two_features(last, points, features)
     stored = _vectors(model, names) if vectors else []
     if ax is None:
         ax = pyplot().figure(figsize=ONLY_PANEL, dpi=DPI, layout="constrained").add_subplot()
@@ -96,12 +96,12 @@ def decision_surface(
     box = limits or _around(np.array([*places, *(place for place, _ in stored)], float))
     x, y = (np.linspace(*ends, resolution) for ends in (box[:2], box[2:]))
     if isinstance(model, base.Classifier):
-        colours = _draw_regions(ax, model, names, x, y, [label for _, label in points])
+        colours = _draw_regions(ax, model, last, names, x, y, [label for _, label in points])
     else:
         colours = {}
-        _draw_levels(ax, model, names, x, y)
+        _draw_levels(ax, model, last, names, x, y)
     _draw_points(ax, points, places, colours)
-    _draw_vectors(ax, stored, colours, getattr(steps_of(model)[-1], "labels", None))
+    _draw_vectors(ax, stored, colours, getattr(last, "labels", None))
     _add_legend(ax, colours, bool(stored))
     ax.set(xlim=box[:2], ylim=box[2:])
     ax.set_xlabel(f"feature {names[0]}", fontsize=TEXT)
@@ -115,10 +115,9 @@ def decision_surface(
 
 
 def _two_features(
-    model: Any, points: Sequence[Example], features: Sequence[Any] | None
+    last: Any, points: Sequence[Example], features: Sequence[Any] | None
 ) -> list[Any]:
     if features is None:
-        last = steps_of(model)[-1]
         known = list(points[0][0]) if points else in_order(last.features) if is_ours(last) else []
         if len(known) != 2:
             raise ValueError(
@@ -150,16 +149,20 @@ def _plane(ask: Callable[[dict[Any, Any]], Any], names: Sequence[Any], x: Floats
 
 
 def _draw_regions(
-    ax: Any, model: Any, names: Sequence[Any], x: Floats, y: Floats, labels: Iterable[Any]
+    ax: Any,
+    model: Any,
+    last: Any,
+    names: Sequence[Any],
+    x: Floats,
+    y: Floats,
+    labels: Iterable[Any],
 ) -> dict[Any, str]:
     """Colour the predicted classes. Returns the colour of each."""
     found = _plane(model.predict_one, names, x, y)
     order = in_order({*found.flat, *labels})
     colours = {label: PALETTE[i % len(PALETTE)] for i, label in enumerate(order)}
     numbers = _numbers(found, order.index)
-    if len(order) == 2 and is_ours(
-        steps_of(model)[-1]
-    ):  # draw the boundary between grid points too
+    if len(order) == 2 and is_ours(last):  # draw the boundary between grid points too
         sure = _plane(model.predict_proba_one, names, x, y)
         numbers = _numbers(sure, lambda shares: shares.get(order[1], 0.0))
     edges = np.arange(len(order) + 1) - 0.5
@@ -174,9 +177,10 @@ def _numbers(found: Any, number: Callable[[Any], float]) -> Floats:
     return np.array([number(each) for each in found.flat], float).reshape(found.shape)
 
 
-def _draw_levels(ax: Any, model: Any, names: Sequence[Any], x: Floats, y: Floats) -> None:
+def _draw_levels(
+    ax: Any, model: Any, last: Any, names: Sequence[Any], x: Floats, y: Floats
+) -> None:
     """Colour the predicted numbers, and draw the line above which our detectors call an example unusual."""
-    last = steps_of(model)[-1]
     detector = hasattr(last, "score_one")
     values = _plane(model.score_one if detector else model.predict_one, names, x, y).astype(float)
     shades = ax.contourf(x, y, values, SMOOTH, cmap="cividis")
@@ -203,10 +207,10 @@ Stored = list[tuple[list[float], Any]]  # positions in the user's units, and coe
 
 
 def _vectors(model: Any, names: Sequence[Any]) -> Stored:
-    *steps, last = steps_of(model)
+    last = last_step(model)[1]
     if not hasattr(last, "support_vectors"):
         return []
-    images = [_before(steps, dict.fromkeys(names, value)) for value in PROBES]
+    images = [before_last(model, dict.fromkeys(names, value)) for value in PROBES]
     lines = []
     for name in names:
         if any(name not in image for image in images):
@@ -225,14 +229,6 @@ def _vectors(model: Any, names: Sequence[Any]) -> Stored:
         )
         for vector in last.support_vectors()
     ]
-
-
-def _before(steps: Sequence[Any], x: dict[Any, Any]) -> dict[Any, Any]:
-    """An example as it reaches the last step."""
-    for step in steps:
-        if not isinstance(step, compose.TargetTransformRegressor):
-            x = step.transform_one(x)
-    return x
 
 
 def _draw_vectors(ax: Any, stored: Stored, colours: dict[Any, str], labels: Labels | None) -> None:

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from ..algorithms.auto.estimators import AutoKernelClassifier
-from ..nested import changed, is_bare, last_step, scores_of_batch
+from ..nested import changed, is_bare, last_step
 from ..pipelines import decision_function_one
 from .common import RiverEstimator
 
@@ -191,7 +191,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
         X = self._rows(X)
         labels, n = last_step(self.model_)[1].labels.known, len(self.classes_)
         if is_bare(self.model_):
-            scores = scores_of_batch(self.model_, self._batch(X))
+            scores = self.model_._score_batch(self._batch(X))
         else:
             found = [decision_function_one(self.model_, x) for x in self._dicts(X)]
             scores = np.array([list(one.values()) if n > 2 else [one] for one in found])

@@ -171,6 +171,13 @@ def test_three_classes_have_columns_in_order():
     assert set(estimator.model_["BSGDClassifier"].labels.known) == {"a", "m", "x"}
 
 
+def test_a_model_within_delayed_gives_its_scores_and_knows_its_classes():
+    X, y = load_iris(return_X_y=True)
+    model = BudgetClassifier(rb.Delayed(rb.BSGDClassifier()), random_state=1).fit(X, y)
+    assert model.model_.classifier.classes == (0, 1, 2)
+    assert np.mean(np.argmax(model.decision_function(X), axis=1) == model.predict(X)) > 0.9
+
+
 def test_more_classes_than_a_model_can_separate_are_refused_with_the_way_out():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="OneVsRestClassifier"):
