@@ -98,8 +98,12 @@ def methods_of(model, names, value="none that is missing"):
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=short)
 def test_a_feature_that_is_no_finite_number_is_refused(value):
     for model, y in states(EACH):
-        for name in ("f0", "unknown"):
-            x = {"f0": 1.0, "f1": 0.5} | {name: value}
+        examples = [(name, {"f0": 1.0, "f1": 0.5} | {name: value}) for name in ("f0", "unknown")]
+        if model.features:  # all of them are read as a row
+            whole = dict.fromkeys(model.features, 0.5)
+            model.learn_one(whole, y)
+            examples.append(("f0", whole | {"f0": value}))
+        for name, x in examples:
             for method in methods_of(model, BEHIND_ONE, value):
                 with refused(model, repr(name), "finite number", repr(value)[:50]):
                     call(model, method, x, y)
