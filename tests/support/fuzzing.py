@@ -227,16 +227,17 @@ def ask(model, x):
 class Fuzzer:
     """A model, and a record of the operations on it."""
 
-    def __init__(self, seed, threads=False):
+    def __init__(self, seed, threads=False, number=None):
         self.rng = random.Random(seed)
         self.counts = collections.Counter()
         self.threads = threads
         self.refused = collections.Counter()
+        self.number = number  # of the model that is used; None: of any
         self.new_model()
 
     def new_model(self):
-        self.number = self.rng.randrange(len(MODELS))
-        original = MODELS[self.number]
+        number = self.rng.randrange(len(MODELS)) if self.number is None else self.number
+        original = MODELS[number]
         changes = {}
         if "seed" in original.parameters():
             changes["seed"] = self.rng.randrange(2**32)
@@ -560,7 +561,7 @@ def check_model(model, examples):
 
 def run(
     seed, operations, threads=False, log=None,
-    seconds=math.inf, go_on=False, every=math.inf,
+    seconds=math.inf, go_on=False, every=math.inf, number=None,
 ):  # fmt: skip
     """Do this number of operations. Returns the fuzzer. `go_on`: print errors, and continue with another model.
 
@@ -573,7 +574,7 @@ def run(
     ):
         at_the_end.callback(setattr, stored, "LARGEST_TABLE", LARGEST_TABLE)
         warnings.simplefilter("ignore")
-        fuzzer, end = Fuzzer(seed, threads), time.time() + seconds
+        fuzzer, end = Fuzzer(seed, threads, number), time.time() + seconds
         for done in range(operations):
             if time.time() > end:
                 break

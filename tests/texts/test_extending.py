@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 from folders import EXAMPLES
-from river import checks, compose, preprocessing
+from river import checks
 
 import river_budget as rb
 from river_budget.algorithms import PLACES
@@ -94,19 +94,6 @@ def test_models_of_the_class_are_united_keep_budgets_and_survive_pickles():
     assert again.decision_function_one({0: 0.3, 1: -0.2}) == united.decision_function_one(
         {0: 0.3, 1: -0.2}
     )
-
-
-def test_the_class_stands_in_a_pipeline():
-    X, y = stream(500)
-    pipeline = compose.Pipeline(
-        preprocessing.StandardScaler(), Shifting(kernel=rb.kernels.RBF(1.0))
-    )
-    right = 0
-    for x, label in zip(X, y.tolist(), strict=True):
-        example = dict(enumerate(x.tolist()))
-        right += pipeline.predict_one(example) == label
-        pipeline.learn_one(example, label)
-    assert right > 350
 
 
 # What is refused

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import itertools
+import pickle
 import re
 
 import pytest
 import river
 from folders import EXAMPLES
-from river import base
+from river import base, datasets
 from scripts import load
+
+import river_budget as rb
 
 FOLDER = EXAMPLES / "first_hour"
 
@@ -81,6 +85,36 @@ def test_gaps_categories_words_and_aggregates(front):
     lines = [*front.imputers(800), *front.encoders(800), *front.texts(200)]
     assert min(value for *_, value in lines) > 0.75
     assert assert_better_than_nothing(front.aggregates(600)) == 1 + len(front.AGGREGATES)
+
+
+NOT_IN_FILES = {"GaussianRandomProjector", "SparseRandomProjector", "PoissonInclusion"}
+# By pickles too: River finds its leaves by their addresses in memory
+LOST = {"RandomTreesEmbedding"}
+
+
+def test_what_stands_in_front_goes_on_from_a_pickle_and_from_a_file_or_its_error_says_pickle(
+    front, tmp_path
+):
+    stream = list(itertools.islice(datasets.Phishing(), 200))
+    for name, transformer in front.FRONTS.items():
+        if name in LOST:
+            continue
+        model = transformer.clone() | rb.BSGDClassifier(20)
+        for x, y in stream[:100]:
+            model.predict_one(x)
+            model.learn_one(x, y)
+        twins = [pickle.loads(pickle.dumps(model))]
+        if name not in NOT_IN_FILES:
+            rb.save(model, tmp_path / "file")
+            twins.append(rb.load(tmp_path / "file"))
+        else:
+            with pytest.raises(rb.SavedModelError, match="pickle"):
+                rb.save(model, tmp_path / "file")
+        for x, y in stream[100:]:
+            expected = model.predict_proba_one(x)
+            assert [twin.predict_proba_one(x) for twin in twins] == [expected] * len(twins)
+            for each in (model, *twins):
+                each.learn_one(x, y)
 
 
 def test_our_maps_stand_in_front_of_rivers_linear_models(front):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
-import subprocess
 import sys
 import tomllib
 
 import pytest
-from folders import PYTHONPATH, ROOT, syntax_of
+from folders import ROOT, syntax_of
 from optional import Missing
 
 STORED = {"tests": ROOT / "tests", "river_budget": ROOT / "river_budget"}
@@ -76,18 +74,3 @@ def test_what_is_imported_is_declared():
 def test_a_stand_in_skips_whoever_uses_it():
     with pytest.raises(pytest.skip.Exception, match="nothing is not installed"):
         Missing("nothing").DataFrame()
-
-
-def test_a_stand_in_that_is_only_imported_skips_nothing(tmp_path):
-    """pytest asks every object of a file whether it is a test."""
-    (tmp_path / "test_it.py").write_text(
-        "from optional import Missing\n\nnothing = Missing('nothing')\n\n"
-        "def test_one():\n    pass\n\n"
-        "def test_other():\n    nothing.DataFrame()\n"
-    )
-    environment = os.environ | {"PYTHONPATH": PYTHONPATH, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    command = [sys.executable, "-m", "pytest", "--doctest-modules", "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert "1 passed, 1 skipped" in done.stdout

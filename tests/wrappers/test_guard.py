@@ -346,3 +346,5 @@ def test_a_transformer_behind_a_guard_and_a_guard_alone():
         assert np.array_equal(missing, np.where(np.isfinite(X), X, np.nan), equal_nan=True)
     with pytest.raises(RuntimeError, match=r"rb.Guard\('skip'\) \|"):
         compose.Pipeline(rb.Guard("skip"), rb.RBPClassifier(5)).learn_many(X, X[:, 0] > 0)
+    with pytest.raises(RuntimeError, match=r"rb.Guard\('skip'\) \|"):
+        compose.Pipeline(rb.Guard("skip"), rb.RBPClassifier(5)).learn_one({"a": math.nan}, True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import copy
-import math
 
 import numpy as np
 import pytest
 from optional import pandas as pd
-from river import compose, linear_model, preprocessing
+from river import linear_model, preprocessing
 
 import river_budget as rb
 
@@ -32,22 +31,6 @@ def pipeline(*first):
     for step in first:
         model = step | model
     return model
-
-
-def test_a_guard_alone_refuses_what_it_is_to_learn():
-    guard = rb.Guard("raise")
-    guard.learn_one({"a": 1.0})
-    for bad in (None, float("nan"), "text"):
-        for ask in (guard.learn_one, guard.transform_one):
-            with pytest.raises(ValueError, match="'b'"):
-                ask({"a": 1.0, "b": bad})
-
-
-def test_a_guard_that_cannot_skip_says_how_to_write_it():
-    model = compose.Pipeline(rb.Guard("skip"), rb.RBPClassifier(5))
-    model.learn_one({"a": 1.0}, True)
-    with pytest.raises(RuntimeError, match=r"rb.Guard\('skip'\) \|"):
-        model.learn_one({"a": math.nan}, True)
 
 
 # What River's pipelines do not know

@@ -117,18 +117,6 @@ def test_what_no_vector_uses_is_forgotten(kind):
     check_names(model)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_models_that_forget_names_go_on_exactly(kind, tmp_path):
-    model = KINDS[kind]()
-    run(model, STREAM[:120])
-    rb.save(model, tmp_path / "model.rb")
-    loaded = rb.load(tmp_path / "model.rb")
-    others = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model), loaded]
-    expected = run(model, STREAM[120:])
-    for other in others:
-        assert run(other, STREAM[120:]) == expected
-
-
 def test_memory_follows_the_support():
     model, usage = rb.RBPClassifier(12, K, seed=1), []
     for t, (x, y) in enumerate(documents(3000, drift=3.0)):  # with 9,300 words

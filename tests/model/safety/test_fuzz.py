@@ -1,4 +1,4 @@
-"""A short run of the fuzzer, and what its long runs have found (tests/support/fuzzing.py)."""
+"""Short runs of the fuzzer, and what its long runs have found (tests/support/fuzzing.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import random
 import numpy as np
 import pytest
 from folders import PYTHONPATH, SUPPORT
-from fuzzing import run
+from fuzzing import MODELS, run
 from models import learned
 from processes import output_of
 from saved_models import ALL, answers, file_of, stream_of, teach
@@ -27,9 +27,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
 LONG = int(os.environ.get("RIVER_BUDGET_FUZZ", "40000"))
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_short_run(seed):
-    assert sum(run(seed, 150).counts.values()) == 150
+@pytest.mark.parametrize(
+    "number", range(len(MODELS)), ids=lambda i: f"{type(MODELS[i]).__name__}-{i}"
+)
+def test_a_short_run(number):
+    """Whatever happens to a model, in whatever order: it stays finite and within its budget."""
+    assert sum(run(number, 30, number=number).counts.values()) == 30
 
 
 def fuzzing_process(*arguments, **variables):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import pickle
 import signal
 
 import numpy as np
 import pytest
 from models import MODELS, one_of_each, stream_for
 from processes import in_threads
-from saved_models import ALL, answers, file_of, stream_of, taught, teach
+from saved_models import ALL, file_of, stream_of, taught
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
@@ -155,23 +153,3 @@ def test_ctrl_c_while_a_third_class_comes_leaves_a_model_of_two(model, monkeypat
     monkeypatch.undo()
     model.learn_one({"a": 1.0}, "third")
     assert set(model.predict_proba_one({"a": 1.0})) == {"odd", "even", "third"}
-
-
-# processes
-
-
-def learn_and_answer(model):
-    stream = stream_of(model, 40, seed=2)
-    teach(model, stream)
-    return pickle.dumps([file_of(model), answers(model, stream)])
-
-
-FEW = [entry for entry in ONE_EACH if entry.id in ("BSGD", "FOGD-R", "AutoKernel", "Nystroem")]
-
-
-def test_a_spawned_process_goes_on_alone():
-    models = [taught(entry.values[0].clone({"seed": 1} if "seed" in entry.values[0].parameters() else {}), 30)
-              for entry in FEW]  # fmt: skip
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        found = pool.map(learn_and_answer, models)
-    assert found == [learn_and_answer(model) for model in models]
