@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import itertools
-import os
 import pickle
 import signal
 import sys
@@ -19,7 +18,7 @@ from saved_models import file_of
 import river_budget as rb
 from river_budget.kernels import RBF
 from river_budget.model import lock as locks
-from river_budget.model.lock import FORKED, NESTED, looks_at_the_model
+from river_budget.model.lock import NESTED, looks_at_the_model
 
 NAMES = "abcdefgh"
 
@@ -399,66 +398,6 @@ def test_ctrl_c_leaves_no_label_of_an_example_that_was_not_learned(where):
     assert file_of(model) == before
     model.learn_one({"a": -1.0}, "second")
     assert sorted(model.labels.known) == ["first", "second"]
-
-
-# processes
-
-
-def said_by_a_child(ask):
-    """What a function returns in a forked child, as text."""
-    there, here = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            try:
-                said = str(ask())
-            except RuntimeError as error:
-                said = str(error)
-            os.write(here, said.encode())
-        finally:
-            os._exit(0)
-    os.close(here)
-    with open(there, "rb") as pipe:
-        said = pipe.read().decode()
-    os.waitpid(child, 0)
-    return said
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-@pytest.mark.parametrize("of", [example, whole])
-def test_a_child_that_was_forked_while_a_thread_used_the_model_says_so(of):
-    """A model that was free goes on in the child, and both go on in the parent."""
-    used, free = (taught(MODELS["RBP"](), of=of) for _ in range(2))
-    used.predict_one(whole(1)[0])
-    inside, go_on = threading.Event(), threading.Event()
-
-    @looks_at_the_model
-    def look(model):
-        inside.set()
-        assert go_on.wait(PATIENCE)
-
-    thread = threading.Thread(target=look, args=(used,))
-    thread.start()
-    assert inside.wait(PATIENCE)
-    x, y = of(1)
-    try:
-        for ask in (
-            lambda: used.decision_function_one(x),
-            lambda: used.learn_one(x, y),
-            lambda: used.learn_many(np.ones((2, 2)), [True, False]),
-            lambda: used.n_examples,
-            lambda: pickle.dumps(used),
-        ):
-            assert said_by_a_child(ask) == FORKED
-        expected = free.decision_function_one(x)
-        assert said_by_a_child(lambda: free.decision_function_one(x)) == str(expected)
-        assert said_by_a_child(lambda: free.learn_one(x, y) or free.n_examples) == "61"
-    finally:
-        go_on.set()
-        joined([thread])
-    assert used.decision_function_one(x) == expected
-    assert used.n_examples == free.n_examples == 60
 
 
 def test_copies_have_locks_of_their_own():

@@ -1,8 +1,9 @@
-"""Forks while another thread holds the lock of a scaler or a wrapper: the child says so or works, and never hangs."""
+"""Forks while another thread holds the lock of a model, a scaler or a wrapper: the child says so or works, and never hangs."""
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 
@@ -20,19 +21,22 @@ KINDS = {
     "MinMaxScaler": lambda: rb.MinMaxScaler(),
     "TargetStandardScaler": lambda: rb.TargetStandardScaler(rb.RBPRegressor(5, seed=1)),
     "Delayed": lambda: rb.Delayed(rb.RBPClassifier(5, seed=1)),
+    "model": lambda: rb.RBPClassifier(5, seed=1),
 }
 
 
 def lock_in(model):
-    """The lock of a scaler or a wrapper."""
+    """The lock of a model, a scaler or a wrapper."""
     if isinstance(model, rb.Delayed):
         return model._lock
+    if isinstance(model, rb.RBPClassifier):
+        return model.lock.held
     return model._seen.lock if isinstance(model, rb.TargetStandardScaler) else model._columns.lock
 
 
 def learn(model, i=0):
     x = {"a": float(i), f"b{i % 3}": 1.0}
-    if isinstance(model, rb.Delayed):
+    if hasattr(model, "predict_proba_one"):
         model.learn_one(x, i % 2 == 0)
     elif hasattr(model, "predict_one"):
         model.learn_one(x, float(i % 7))
@@ -79,6 +83,9 @@ def held(name):
     assert inside.wait(PATIENCE)
     try:
         assert child_of(lambda: learn(used)) == 1
+        if name == "model":
+            for look in (ask, pickle.dumps, lambda model: model.n_examples):
+                assert child_of(lambda look=look: look(used)) == 1
         assert child_of(lambda: (learn(free), ask(free))) == 0
     finally:
         go_on.set()
