@@ -24,10 +24,9 @@ import functools
 import hashlib
 import math
 import operator
-import warnings
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from river import base
@@ -36,7 +35,7 @@ from .model.inputs.batches import Batch
 from .model.inputs.frames import as_list
 from .model.inputs.targets import array_of, plain
 from .model.lock import lock_of
-from .model.stream_warnings import StreamWarning, level_of_user
+from .model.stream_warnings import warn
 from .parameters import whole
 
 __all__ = ["Delayed"]
@@ -60,16 +59,14 @@ KEY_BYTES = 6
 UNASKED_IN_A_ROW = 1000  # labels without a held prediction, after which there is a warning
 
 
-class Held:
-    """A prediction that waits: its number, the row's key, the labels, their probabilities, then their frequencies."""
+class Held(NamedTuple):
+    """A prediction that waits."""
 
-    __slots__ = ("key", "labels", "number", "shares")
-
-    def __init__(self, number: int, key: int, labels: tuple[Any, ...], shares: array.array[float]):
-        self.number, self.key, self.labels, self.shares = number, key, labels, shares
-
-    def __reduce__(self) -> Any:
-        return Held, (self.number, self.key, self.labels, self.shares)
+    number: int
+    key: int  # of the row
+    labels: tuple[Any, ...]
+    own: array.array[float]  # the probabilities of the classifier ...
+    usual: array.array[float]  # ... and the frequencies of the labels so far
 
 
 class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
@@ -132,10 +129,8 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
         self._gains = [0.0] * len(TRUST)
         self._likeness = [FIRST_WEIGHT * FIRST_LIKENESS, FIRST_WEIGHT]  # see _note_surprise
         self._recent = 0.0  # mean of recent surprises
-        self._mixture: tuple[float, float] | None = None  # shares of p and f, if known
         self._frequencies: dict[Any, float] = {}
         self._learned = self._asked = self._unasked = 0
-        self._weighed = 0  # predictions whose labels came
         self._lag = 0  # predictions made between the last label and its own
         self._held: OrderedDict[int, Held] = OrderedDict()  # by their numbers
         self._waiting: dict[int, deque[int]] = {}  # {key of a row: numbers of its predictions}
@@ -166,7 +161,7 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
             return guess
         with self._lock:
             held = self._hold(_key(x), guess)
-            return dict(zip(guess, self._calibrated(held), strict=True))
+            return dict(zip(guess, self._mixed(held), strict=True))
 
     def predict_one(self, x: Any, **further: Any) -> Any:
         """The most probable label, whose probability is held as by `predict_proba_one`."""
@@ -201,21 +196,22 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
         """Hold a prediction. One that repeats the last one, as for its label and its probability, is held once."""
         n, labels = len(guess), tuple(guess)
         total = sum(guess.values())
-        own = [(1.0 - LEAST) * share / total + LEAST / n for share in guess.values()]
+        own = array.array("d", ((1.0 - LEAST) * p / total + LEAST / n for p in guess.values()))
         # labels that came late together say little more about frequencies than one of them
         unsure = min(1.0, self._together() / (1.0 + self._learned))
-        usual = [self._frequencies.get(label, 0.0) for label in labels]
-        usual = [(1.0 - unsure) * share + unsure / n for share in usual]
-        held = Held(self._asked, key, labels, array.array("d", own + usual))
+        seen = (self._frequencies.get(label, 0.0) for label in labels)
+        usual = array.array("d", ((1.0 - unsure) * share + unsure / n for share in seen))
+        held = Held(self._asked, key, labels, own, usual)
         if (self._last_key, self._last_learned) != (key, self._learned):
             self._last_key, self._last_learned = key, self._learned
-            self._keep(held)
+            self.keep(held)
             self._asked += 1
             if len(self._held) > self.max_held:
                 self._taken(next(iter(self._held)))
         return held
 
-    def _keep(self, held: Held) -> None:
+    def keep(self, held: Held) -> None:
+        """Let a prediction wait."""
         self._held[held.number] = held
         self._waiting.setdefault(held.key, deque()).append(held.number)
 
@@ -233,8 +229,8 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
         if y not in held.labels:
             return
         place, n = held.labels.index(y), len(held.labels)
-        own, usual = held.shares[place], held.shares[n + place]
-        self._note_surprise(held.shares[:n], own)
+        own, usual = held.own[place], held.usual[place]
+        self._note_surprise(held.own, own)
         gains = [
             gain + math.log(n * (trust * own + (1.0 - trust) * usual))
             for gain, trust in zip(self._gains, TRUST, strict=True)
@@ -242,8 +238,6 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
         most = MOST_EVIDENCE * self._together()
         over = max(0.0, max(gains) - most)
         self._gains = [max(gain - over, -most) for gain in gains]
-        self._weighed += 1
-        self._mixture = None
 
     def _together(self) -> float:
         """How many predictions that wait side by side are worth one."""
@@ -270,59 +264,29 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
         self._likeness = [products, squares]
         self._recent += RECENT * (surprise - self._recent)
 
-    def _calibrated(self, held: Held) -> list[float]:
-        """The probabilities to return."""
-        if self._mixture is None:
-            self._mixture = self._mixed()
-        own, usual = self._mixture
-        n = len(held.labels)
-        rest = (1.0 - own - usual) / n
-        return [
-            own * p + usual * f + rest
-            for p, f in zip(held.shares[:n], held.shares[n:], strict=True)
-        ]
-
-    def _mixed(self) -> tuple[float, float]:
-        """The shares of the classifier's probabilities and of frequencies in the mean over all s; the rest is 1/C's."""
-        if not self._weighed:
-            return FAINT, 0.0
-        together = self._together()
-        prior = PRIOR + PRIOR_TOGETHER * together
-        evidence = (min(gain / together, MOST_EVIDENCE) for gain in self._gains)
-        odds = [math.exp(each) / prior for each in evidence]
-        total = sum(odds)
-        own = sum(map(operator.mul, odds, TRUST))
-        return own / (1.0 + total), (total - own) / (1.0 + total)
+    def _mixed(self, held: Held) -> list[float]:
+        """The probabilities to return: the mean over all s and 1/C."""
+        own, usual = FAINT, 0.0  # the shares of p and f
+        if any(self._gains):
+            together = self._together()
+            prior = PRIOR + PRIOR_TOGETHER * together
+            evidence = (min(gain / together, MOST_EVIDENCE) for gain in self._gains)
+            odds = [math.exp(each) / prior for each in evidence]
+            trusted, total = sum(map(operator.mul, odds, TRUST)), sum(odds)
+            own, usual = trusted / (1.0 + total), (total - trusted) / (1.0 + total)
+        rest = (1.0 - own - usual) / len(held.labels)
+        return [own * p + usual * f + rest for p, f in zip(held.own, held.usual, strict=True)]
 
     def _note_unasked(self) -> None:
         """Count a label that came without a prediction, and warn if many did in a row."""
         self._unasked += 1
         if self._unasked == UNASKED_IN_A_ROW:
-            warnings.warn(
-                f"Delayed: of the last {UNASKED_IN_A_ROW:,} labels none belonged to a prediction that is held, so "
-                "nothing is learned about probabilities. Are rows changed between prediction and label, as by a "
-                f"scaler in front (it belongs inside), or do more than max_held={self.max_held:,} wait?",
-                StreamWarning,
-                stacklevel=level_of_user(),
+            warn(
+                self,
+                f"of the last {UNASKED_IN_A_ROW:,} labels none belonged to a prediction that is held, so nothing is learned "
+                "about probabilities. Are rows changed between prediction and label, as by a scaler in front (it belongs "
+                f"inside), or do more than max_held={self.max_held:,} wait?",
             )
-
-    # for files
-
-    def held(self) -> list[list[Any]]:
-        """The predictions that wait: [number, key of the row, [label, probability, frequency], ...] of each."""
-        return [
-            [one.number, one.key, *zip(one.labels, one.shares[:n], one.shares[n:], strict=True)]
-            for one in self._held.values()
-            if (n := len(one.labels))
-        ]
-
-    def restore(self, rows: list[list[Any]]) -> None:
-        """Let these predictions wait, and no others."""
-        self._held.clear()
-        self._waiting.clear()
-        for number, key, *each in rows:
-            labels, own, usual = zip(*each, strict=True)
-            self._keep(Held(number, key, labels, array.array("d", own + usual)))
 
     # many examples
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from river import base, compose
 from .model.inputs.batches import Batch
 from .model.inputs.frames import Frame, as_list, chosen
 from .model.inputs.targets import array_of
-from .model.stream_warnings import StreamWarning, level_of_user
+from .model.stream_warnings import warn
 from .parameters import as_float, check_example, is_missing, number, one_of, shown_in_error
 
 __all__ = ["Guard"]
@@ -176,12 +175,11 @@ class Guard(base.MiniBatchTransformer):
         self._in_a_row += 1
         if self._in_a_row == SKIPPED_IN_A_ROW and not self._warned:
             self._warned = True
-            warnings.warn(
-                f"Guard: the last {SKIPPED_IN_A_ROW} examples were all skipped, the last one because feature "
-                f"{feature!r} is {reason}: nothing is learned. n_skipped counts them; an imputer or an encoder "
-                "in front may be what this stream needs",
-                StreamWarning,
-                stacklevel=level_of_user(),
+            warn(
+                self,
+                f"the last {SKIPPED_IN_A_ROW} examples were all skipped, the last one because feature {feature!r} is "
+                f"{reason}: nothing is learned. n_skipped counts them; an imputer or an encoder in front may be what this "
+                "stream needs",
             )
 
 

@@ -30,7 +30,7 @@ class Progress:
     stream
         Where to write; None is the standard error stream.
     enabled
-        False writes nothing. None writes if there is a stream: programs without a console have none.
+        False writes nothing. Nor is anything written where there is no stream: programs without a console have none.
 
     Examples
     --------
@@ -48,14 +48,11 @@ class Progress:
 
     drawing = 0  # the number of bars on a terminal at this moment
 
-    def __init__(
-        self, total: int, label: str, stream: TextIO | None = None, enabled: bool | None = None
-    ):
-        found = sys.stderr if stream is None else stream
+    def __init__(self, total: int, label: str, stream: TextIO | None = None, enabled: bool = True):
         self.total = total
         self.label = label
         self.done = 0
-        self._stream = None if enabled is False else found
+        self._stream = (stream or sys.stderr) if enabled else None
         self._terminal = self._stream is not None and self._stream.isatty()
         Progress.drawing += self._terminal
         self._text = ""

@@ -341,9 +341,7 @@ def _cut_off(comparisons: Sequence[Comparison], outcomes: Sequence[Outcome]) -> 
     return f" {len(spent)} of {len(outcomes)} runs were stopped, after {min(spent):.0f} to {max(spent):.0f} processor seconds."
 
 
-def compare(
-    match: Match, data: Sequence[str], rivals: Sequence[str], progress: bool = True
-) -> list[Comparison]:
+def compare(match: Match, data: Sequence[str], rivals: Sequence[str]) -> list[Comparison]:
     """Run MOA's learners where the record has no outcome, and AutoKernel on all streams."""
     tasks = [
         (name, rival)
@@ -352,7 +350,7 @@ def compare(
         if LEARNERS[rival].regression == STREAMS[name].regression
     ]
     found: list[Comparison] = []
-    with Progress(len(tasks), "auto", enabled=progress) as bar:
+    with Progress(len(tasks), "moa") as bar:
         for name in dict.fromkeys(name for name, _ in tasks):
             own = [rival for one, rival in tasks if one == name]
             for rival in own:

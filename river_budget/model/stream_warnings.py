@@ -88,8 +88,7 @@ def issue_warnings(model: Any) -> bool:
     head.alarm, head.said = 0, head.said | due
     for alarm, text in TEXTS.items():
         if due & alarm:
-            text = f"{type(model).__name__}: {text.format(head.target_size)}"
-            warnings.warn(text, StreamWarning, stacklevel=level_of_user())
+            warn(model, text.format(head.target_size))
     return True
 
 
@@ -105,9 +104,9 @@ def warn_of_width(model: Any) -> None:
         issue_warnings(model)
 
 
-def level_of_user() -> int:
-    """The `stacklevel` of the first caller outside this package and River's pipelines."""
-    level, frame = 1, sys._getframe(1)
+def warn(model: Any, text: str) -> None:
+    """Give a warning, in the line of the first caller outside this package and River's pipelines."""
+    level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith((PACKAGE, COMPOSE)):
         level, frame = level + 1, frame.f_back
-    return level
+    warnings.warn(f"{type(model).__name__}: {text}", StreamWarning, stacklevel=level)

@@ -18,7 +18,7 @@ QUICK = ["phishing", "trump"]
 
 @pytest.fixture(scope="module")
 def results():
-    return auto.compare(QUICK, examples=200, progress=False)
+    return auto.compare(QUICK, examples=200)
 
 
 def test_every_model_runs_on_every_stream(results):
@@ -100,7 +100,7 @@ def test_the_command_prints_what_was_measured(capsys):
 
 
 def test_experts_are_left_out_one_by_one():
-    how = {"without": ["prior", "last target", "vote far"], "examples": 300, "progress": False}
+    how = {"without": ["prior", "last target", "vote far"], "examples": 300}
     found = auto.compare(QUICK, ["AutoKernel"], **how)
     whole, less, further, *numbers = [result.loss for result in found]
     assert [result.model for result in found[:3]] == [

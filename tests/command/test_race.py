@@ -41,7 +41,7 @@ def invented(data, model, error):
 
 
 def test_the_race_counts_what_a_loop_counts():
-    found = race(models=SOME, examples=200, progress=False)
+    found = race(models=SOME, examples=200)
     assert [(r.data, r.model) for r in found] == list(itertools.product(STREAMS, SOME))
     for result in found:
         model, wrong = build(result.model, result.data, 1), []
@@ -53,7 +53,7 @@ def test_the_race_counts_what_a_loop_counts():
 
 
 def test_every_model_of_the_race_runs_on_every_stream():
-    results = race(examples=60, progress=False)
+    results = race(examples=60)
     assert [(r.data, r.model) for r in results] == list(itertools.product(STREAMS, MODELS))
     for result in results:
         assert result.examples == 60
@@ -66,13 +66,13 @@ def test_every_model_of_the_race_runs_on_every_stream():
 
 
 def test_a_curve_counts_the_errors_so_far():
-    (few,) = race(["bananas"], models=["LogisticRegression"], examples=50, progress=False)
-    (all_,) = race(["bananas"], models=["LogisticRegression"], examples=80, progress=False)
+    (few,) = race(["bananas"], models=["LogisticRegression"], examples=50)
+    (all_,) = race(["bananas"], models=["LogisticRegression"], examples=80)
     assert all_.errors[all_.at.index(50)] == few.error
 
 
 def test_short_streams_have_short_curves():
-    (result,) = race(["drift"], models=["RBP"], examples=3, progress=False)
+    (result,) = race(["drift"], models=["RBP"], examples=3)
     assert result.at == (1, 2, 3)
 
 
@@ -261,9 +261,8 @@ def test_a_file_has_a_plain_line_now_and_then(clock):
 
 def test_programs_without_a_console_run_without_a_bar(monkeypatch):
     monkeypatch.setattr(progress.sys, "stderr", None)
-    for enabled in (None, True):
-        with Progress(1, "race", enabled=enabled) as bar:
-            bar.advance("one")
+    with Progress(1, "race") as bar:
+        bar.advance("one")
 
 
 def test_the_line_is_left_when_an_error_ends_the_work():

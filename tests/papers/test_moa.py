@@ -69,7 +69,7 @@ def match(folder, examples=200, **how):
 
 
 def compared(one, data=("phishing", "trump"), rivals=tuple(LEARNERS)):
-    return moa.compare(one, data, rivals, progress=False)
+    return moa.compare(one, data, rivals)
 
 
 def test_moas_learners_get_the_same_rows_and_are_judged_alike(capymoa, tmp_path):

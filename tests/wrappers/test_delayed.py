@@ -284,7 +284,7 @@ def test_many_are_a_loop_of_ones():
         ("_asked", lambda count: 3),  # before those that it holds
         ("_gains", lambda rows: rows[:2]),
         ("_gains", lambda rows: [{"float": "inf"}, *rows[1:]]),
-        ("_weighed", lambda count: -1),
+        ("_learned", lambda count: -1),
         ("_recent", lambda number: 6.0),
     ],
 )

@@ -238,7 +238,7 @@ class Sweep:
     def _measured(self, trials: list[Trial], first: list[Any]) -> Iterator[Outcome]:
         _precompile_all([self._model, *(model for _, model in trials)], first)
         with (
-            Progress(len(trials), "sweep", enabled=None if self._progress else False) as bar,
+            Progress(len(trials), "sweep", enabled=self._progress) as bar,
             contextlib.closing(self._found(trials)) as found,
         ):
             for outcome in found:

@@ -52,7 +52,11 @@ def both_scaled(model: Any) -> Any:
 def for_labels(model: Any, two: bool) -> Any:
     """A model for two labels, or for more, of which some of ours take none alone."""
     algorithm = getattr(model, "algorithm", None)
-    return model if two or not (algorithm and algorithm.binary) else multiclass.OneVsRestClassifier(model)
+    return (
+        model
+        if two or not (algorithm and algorithm.binary)
+        else multiclass.OneVsRestClassifier(model)
+    )
 
 
 def knn(kind: Any) -> Any:
@@ -128,7 +132,6 @@ def compare(
     examples: int | None = STREAM_EXAMPLES,
     generated: int = GENERATED_ROWS,
     seed: int = 1,
-    progress: bool = True,
 ) -> list[Result]:
     """Measure these models, or all, on these streams, and AutoKernel without each of some experts."""
     tasks = {
@@ -137,7 +140,7 @@ def compare(
         for model in makers_of(STREAMS[name].regression, without)
         if models is None or model in models or model.startswith(WITHOUT)
     }
-    return one_by_one("auto", tasks, progress)
+    return one_by_one("auto", tasks)
 
 
 def rows(results: Sequence[Result], regression: bool) -> Table:

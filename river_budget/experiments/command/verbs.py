@@ -210,6 +210,6 @@ def run_speed(options: argparse.Namespace) -> int:
     from ..speed.speed_cases import STREAMS
 
     check_names(options.data or (), list(STREAMS), "stream")
-    how = {"complete": options.complete, "form": options.format}
-    speed(options.data or (), options.examples, options.repeats, **how)
+    tables = speed(options.data or (), options.examples, options.repeats, options.complete)
+    print_tables(options, *tables)
     return GOOD

@@ -19,10 +19,10 @@ WARM_UP_EXAMPLES = 200  # that a copy of our models learns beforehand: full mode
 T = TypeVar("T")
 
 
-def one_by_one(label: str, tasks: Mapping[str, Callable[[], T]], progress: bool = True) -> list[T]:
+def one_by_one(label: str, tasks: Mapping[str, Callable[[], T]]) -> list[T]:
     """Run tasks by their names, one after the other, so that none disturbs the times of another."""
     found = []
-    with Progress(len(tasks), label, enabled=progress) as bar:
+    with Progress(len(tasks), label) as bar:
         for name, task in tasks.items():
             bar.show(name)
             found.append(task())

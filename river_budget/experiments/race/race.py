@@ -135,7 +135,6 @@ def race(
     models: Sequence[str] | None = None,
     examples: int | None = None,
     seed: int = 1,
-    progress: bool = True,
 ) -> list[Result]:
     """A result for each stream and model, ordered by stream; of all streams and models if none are named."""
 
@@ -148,7 +147,7 @@ def race(
         for name in dict.fromkeys(data or STREAMS)
         for model in dict.fromkeys(models or MODELS)
     }
-    return one_by_one("race", tasks, progress)
+    return one_by_one("race", tasks)
 
 
 # what is shown

@@ -6,7 +6,6 @@ code for this processor.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import importlib.util
 import json
@@ -22,7 +21,7 @@ import llvmlite.binding
 import numpy as np
 
 from ..common.results import one_by_one
-from ..common.tables import Table, formatted
+from ..common.tables import Table
 from .compiling import families
 from .speed_cases import STREAMS, comparisons, large_products, missing
 from .timing import Line
@@ -79,18 +78,19 @@ def first_call(name: str) -> float:
     return float(run.stdout)
 
 
-def measured(
-    data: list[str], examples: int, repeats: int, complete: bool
-) -> tuple[list[Line], dict[str, float]]:
-    """Measure in this process: the lines of all comparisons, and the seconds of first calls."""
+def measured(data: list[str], examples: int, repeats: int, complete: bool) -> list[Table]:
+    """Measure in this process: the table of all comparisons, and that of first calls."""
     tasks: dict[str, Any] = {
         name: functools.partial(_lines, name, examples, repeats, complete)
         for name in data or [*STREAMS, MANY_FEATURES]
     }
-    names = estimators() if complete else []
-    lines = [line for found in one_by_one("speed", tasks) for line in found]
-    calls = {name: functools.partial(first_call, name) for name in names}
-    return lines, dict(zip(names, one_by_one("first calls", calls), strict=True)) if names else {}
+    tables = [table([line for found in one_by_one("speed", tasks) for line in found])]
+    if complete:
+        calls = {name: functools.partial(first_call, name) for name in estimators()}
+        seconds = one_by_one("first calls", calls)
+        rows = [[name, f"{spent:.1f}"] for name, spent in zip(calls, seconds, strict=True)]
+        tables.append((["first call of", "seconds"], rows))
+    return tables
 
 
 def _lines(name: str, examples: int, repeats: int, complete: bool) -> list[Line]:
@@ -103,26 +103,16 @@ def _lines(name: str, examples: int, repeats: int, complete: bool) -> list[Line]
 
 
 def speed(
-    data: Sequence[str] = (),
-    examples: int = 20_000,
-    repeats: int = 5,
-    complete: bool = False,
-    form: str = "text",
-) -> None:
-    """Measure in a clean process, and print the table."""
+    data: Sequence[str] = (), examples: int = 20_000, repeats: int = 5, complete: bool = False
+) -> list[tuple[Table, str]]:
+    """Measure in a clean process: the tables, the last one with the caption of all."""
     environment, aside = clean_environment(os.environ)
     options = json.dumps([list(data), examples, repeats, complete])
     command = [sys.executable, "-W", "ignore", "-m", __name__, options]
     run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
     if run.returncode:
         raise RuntimeError(f"the process that measures ended with {run.returncode}")
-    ran_on, found, seconds = json.loads(run.stdout)
-    lines = [Line(**line) for line in found]
-    tables = [table(lines)]
-    if seconds:
-        calls = [[name, f"{spent:.1f}"] for name, spent in seconds.items()]
-        tables.append((["first call of", "seconds"], calls))
-    print(formatted(form, tables))
+    ran_on, *tables, last = json.loads(run.stdout)
     notes = [CAPTION.format(repeats=repeats), f"On {ran_on}."]
     if aside:
         notes.append(f"Set aside: {', '.join(aside)}.")
@@ -133,21 +123,17 @@ def speed(
         for name in OPTIONAL_PACKAGES
         if importlib.util.find_spec(name) is None
     ]
-    print("\n" + "\n".join(notes), file=sys.stdout if form in ("text", "markdown") else sys.stderr)
+    return [*((one, "") for one in tables), (last, "\n".join(notes))]
 
 
 def table(lines: Sequence[Line]) -> Table:
     """A line for every ratio."""
     rows = []
     for line in lines:
-        figures = [number(line.ours), number(line.theirs), f"{line.ratio:.2f}", spread(line)]
-        rows.append([line.what, line.data, *figures, line.against])
+        figures = [number(line.ours), number(line.theirs), f"{line.ratio:.2f}"]
+        spread = f"{line.least:.2f}-{line.most:.2f}"
+        rows.append([line.what, line.data, *figures, spread, line.against])
     return HEADER, rows
-
-
-def spread(line: Line) -> str:
-    """The smallest and the largest ratio."""
-    return f"{line.least:.2f}-{line.most:.2f}"
 
 
 def number(microseconds: float) -> str:
@@ -194,8 +180,7 @@ def processor() -> str:
 
 if __name__ == "__main__":  # the process that measures
     try:
-        found, seconds = measured(*json.loads(sys.argv[1]))
+        found = measured(*json.loads(sys.argv[1]))
     except KeyboardInterrupt:  # the parent process prints it
         sys.exit(130)
-    lines = [dataclasses.asdict(line) for line in found]
-    json.dump([described(), lines, seconds], sys.stdout)
+    json.dump([described(), *found], sys.stdout)

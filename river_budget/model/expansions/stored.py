@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from ...core.block import blocks
 from ...kernels import Laplacian
 from ..base.one_by_one import OneByOne
-from ..stream_warnings import StreamWarning, level_of_user
+from ..stream_warnings import warn
 
 FREE_SHARE = 0.5  # a table grows if forgetting names leaves fewer free places
 LARGEST_TABLE = 2**26  # bytes of the table of vectors
@@ -62,12 +61,11 @@ class StoredVectors(OneByOne):
         """Set the features with the smallest numbers in all vectors to 0, and forget their names: the table is full."""
         if not self._was_bounded:
             self._was_bounded = True
-            warnings.warn(
-                f"{type(self).__name__}: the table of support vectors has reached {LARGEST_TABLE >> 20} MB, so the smallest "
-                "numbers in it are dropped. Fewer features (feature_extraction.FeatureHasher, "
-                "rb.FeatureBudget), a smaller budget, removal instead of merging, or AutoKernel avoid this",
-                StreamWarning,
-                stacklevel=level_of_user(),
+            warn(
+                self,
+                f"the table of support vectors has reached {LARGEST_TABLE >> 20} MB, so the smallest numbers in it are "
+                "dropped. Fewer features (feature_extraction.FeatureHasher, rb.FeatureBudget), a smaller budget, removal "
+                "instead of merging, or AutoKernel avoid this",
             )
         model = blocks.views(self.block)
         vectors = model.vectors[:, : model.head.count]

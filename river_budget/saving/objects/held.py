@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
+import array
 from typing import Any
 
-from ...delayed import KEY_BYTES, LEAST
+from ...delayed import KEY_BYTES, LEAST, Held
 from ..errors import damaged
 from .kinds import COUNT, NAME, Kind, Reading, Row, Writing, list_of, real, whole
 
@@ -14,24 +14,28 @@ SHARES = Row(NAME, real(LEAST / 2**20, 1.0), real(0.0, 1.0))
 
 
 class HeldRows(Kind):
-    """The rows of `Delayed.held`, with their numbers in order."""
+    """A row for each prediction, with their numbers in order."""
 
     def of(self, owner: Any, name: str, write: Writing) -> Any:
         return [
-            [COUNT.encoded(number, write), KEY.encoded(key, write)]
-            + [SHARES.encoded(each, write) for each in shares]
-            for number, key, *shares in owner.held()
+            [COUNT.encoded(one.number, write), KEY.encoded(one.key, write)]
+            + [
+                SHARES.encoded(each, write)
+                for each in zip(one.labels, one.own, one.usual, strict=True)
+            ]
+            for one in owner._held.values()
         ]
 
     def put(self, owner: Any, name: str, node: Any, read: Reading) -> None:
-        found = []
+        before = -1
         for row in list_of(node, read):
             number, key, *shares = list_of(row, read)
             each = [SHARES.decoded(one, None, read) for one in shares]
             if len({label for label, _, _ in each}) < max(len(each), 2):
                 raise damaged("a prediction has no two labels")
-            found.append([COUNT.decoded(number, None, read), KEY.decoded(key, None, read), *each])
-        numbers = [row[0] for row in found]
-        if len(found) > owner.max_held or any(a >= b for a, b in itertools.pairwise(numbers)):
-            raise damaged("it holds more predictions than it may")
-        owner.restore(found)
+            labels, own, usual = zip(*each, strict=True)
+            place = COUNT.decoded(number, None, read), KEY.decoded(key, None, read)
+            if place[0] <= before or owner.n_held >= owner.max_held:
+                raise damaged("it holds more predictions than it may")
+            before = place[0]
+            owner.keep(Held(*place, labels, array.array("d", own), array.array("d", usual)))

@@ -166,7 +166,6 @@ MODELS: dict[str, Known] = {
             "_gains": Row(*[WEIGHT] * len(TRUST)),
             "_likeness": Row(WEIGHT, WEIGHT),
             "_recent": real(-LARGEST_SURPRISE, LARGEST_SURPRISE),
-            "_weighed": COUNT,
             "_frequencies": Table(FRACTION),
             "_learned": COUNT,
             "_asked": COUNT,
