@@ -148,43 +148,7 @@ def test_projection_leaves_the_mean_as_it_is_on_the_support():
     np.testing.assert_allclose(k(X, X) @ new, k(X, stacked) @ old, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        rb.BSGDClassifier(30, KERNEL, average=True),
-        rb.FOGDClassifier(30, KERNEL, seed=1, average=True),
-        rb.KernelOGDClassifier(KERNEL, average=50),
-    ],
-    ids=repr,
-)
-def test_the_mean_of_a_sum_is_the_sum_of_the_means(model):
-    parts = [model.clone() for _ in range(2)]
-    for part, labels in zip(parts, (2, 4), strict=True):
-        for x, y in emerging(120, n_labels=labels, seed=labels):
-            part.learn_one(x, y)
-    budget = {"budget": 200} if hasattr(model, "budget") else {}
-    both = rb.merge(parts, [0.25, 0.75], **budget)
-    x = emerging(5, seed=9)[4][0]
-    first, second = (part.decision_function_one(x) for part in parts)
-    low, high = parts[0].labels.known
-    first = {low: -0.5 * first, high: 0.5 * first}
-    expected = {y: 0.75 * second[y] + 0.25 * first.get(y, 0.0) for y in second}
-    assert both.decision_function_one(x) == pytest.approx(expected, abs=1e-9)
-
-
 @pytest.mark.parametrize("value", [0, 1, 1.0, -5, "yes", None, float("nan")])
 def test_what_is_no_horizon_is_refused(value):
     with pytest.raises(ValueError, match="average"):
         rb.BSGDClassifier(average=value)
-
-
-def test_constant_steps_scatter_less_with_the_mean():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(6000, 5))
-    y = X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=len(X)) > 0
-    right = {}
-    for average in (False, True):
-        model = rb.FOGDClassifier(100, seed=1, average=average)
-        model.learn_many(X[:4000], y[:4000])
-        right[average] = np.mean(model.predict_many(X[4000:]) == y[4000:])
-    assert right[True] > right[False]

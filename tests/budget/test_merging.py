@@ -12,9 +12,9 @@ from oracles.budgeted_sgd import (
     best_merge,
     best_merge_eq21,
     degradations,
-    lightest,
     merge_points,
 )
+from oracles.rounds import lightest
 from streams import PEGASOS, emerging, examples, smooth
 
 import river_budget as rb
@@ -94,13 +94,6 @@ def test_the_squared_norm_is_kept_while_features_and_classes_appear(strategy, ga
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
-def test_the_squared_norm_is_kept_on_raw_data(data, strategy):
-    rows, targets = data("german.numer")
-    model = rb.BSGDClassifier(30, RBF(1 / 128), strategy, classes=(-1, 1), seed=3)
-    assert_norm_is_kept(model, examples(rows[:250], targets[:250]))
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
 def test_the_squared_norm_is_kept_in_regression(strategy):
     model = rb.BSGDRegressor(20, RBF(0.3), strategy, l2=1e-2, seed=3)
     assert_norm_is_kept(model, smooth(250, seed=9))
@@ -158,30 +151,14 @@ def loss_of_pair(model, X, A):
     return loss_by_place(X, A, 0, 1, z, gamma=1.0)
 
 
-@given(distances, amounts, amounts)
-def test_a_pair_merges_at_the_best_place(distance, a_m, a_n):
-    X, A = pair_on_a_line(distance, a_m, a_n)
-    _, best = best_merge(distance**2, a_m**2, a_n**2, a_m * a_n)
-    lost = loss_of_pair(maintained(X, A, Merge(), RBF(1.0)), X, A)
-    assert lost <= best * BEST + ROUNDING * min(a_m**2, a_n**2)
-
-
-@given(distances, st.integers(0, 10**6))
-def test_a_pair_of_several_outputs_merges_at_the_best_place(distance, seed):
+@given(distances, st.sampled_from([1, 3]), st.integers(0, 10**6))
+def test_a_pair_merges_at_the_best_place(distance, outputs, seed):
     rng = np.random.default_rng(seed)
-    a_m, a_n = rng.normal(size=(2, 3)) * 10.0 ** rng.uniform(-3.0, 3.0, size=(2, 1))
+    a_m, a_n = rng.normal(size=(2, outputs)) * 10.0 ** rng.uniform(-5.0, 5.0, size=(2, 1))
     X, A = pair_on_a_line(distance, a_m, a_n)
     _, best = best_merge(distance**2, a_m @ a_m, a_n @ a_n, a_m @ a_n)
     lost = loss_of_pair(maintained(X, A, Merge(), RBF(1.0)), X, A)
     assert lost <= best * BEST + ROUNDING * min(a_m @ a_m, a_n @ a_n)
-
-
-@given(distances, amounts, amounts)
-def test_the_merged_coefficient_is_the_best_one_for_its_place(distance, a_m, a_n):
-    X, A = pair_on_a_line(distance, a_m, a_n)
-    Z, computed, _ = support(maintained(X, A, Merge(), RBF(1.0)))
-    expected = plain(RBF(1.0))(Z, X) @ A
-    assert computed[0, 0] == pytest.approx(expected[0, 0], abs=1e-9 * np.abs(A).max())
 
 
 @given(amounts, amounts, st.floats(-1e3, 1e3))
@@ -260,13 +237,6 @@ def test_an_arity_beyond_the_budget_merges_all(method):
     assert model.n_support_vectors == 1
 
 
-def test_a_merger_is_the_newest_vector():
-    rng = np.random.default_rng(6)
-    X, A = rng.normal(size=(6, 2)), rng.normal(size=(6, 1))
-    model = maintained(X, A, Merge(), RBF(0.5))
-    assert support(model).arrivals[-1] == 6
-
-
 @pytest.mark.parametrize("method", ["cascade", "gradient"])
 def test_several_partners_are_those_that_lose_least(method):
     rng = np.random.default_rng(5)
@@ -307,12 +277,3 @@ def test_merging_several_vectors_loses_as_little_as_the_reference(method):
         Z, a_z, _ = support(maintained(X, A, Merge(len(X), method), RBF(0.5)))
         computed = loss_of(X, A, Z[0], a_z[0])
         assert computed <= expected * 1.03 + ROUNDING
-
-
-def test_gradient_ascent_loses_no_more_than_keeping_the_best_member():
-    for seed in range(100):
-        X, A = members(seed)
-        expected = min(loss_of(X, A, x, a) for x, a in zip(X, A, strict=True))
-        Z, a_z, _ = support(maintained(X, A, Merge(len(X), "gradient"), RBF(0.5)))
-        computed = loss_of(X, A, Z[0], a_z[0])
-        assert computed <= expected + ROUNDING

@@ -73,19 +73,6 @@ def test_what_projection_loses_is_orthogonal_to_the_support(outputs):
     np.testing.assert_allclose(k(left, left) @ coefficients, k(left, X) @ A, rtol=0, atol=1e-9)
 
 
-def test_projection_loses_less_than_any_other_coefficients():
-    rng = np.random.default_rng(0)
-    X, A = rng.normal(size=(20, 3)), rng.normal(size=(20, 1))
-    left, coefficients, _ = support(maintained(X, A, Project(), KERNEL))
-
-    def loss(changed):
-        return squared_length(np.vstack([X, left]), np.vstack([A, -changed]), KERNEL)
-
-    least = loss(coefficients)
-    for _ in range(50):
-        assert loss(coefficients + 1e-3 * rng.normal(size=coefficients.shape)) > least
-
-
 # Duplicates.
 
 
@@ -177,13 +164,6 @@ def test_thousands_of_near_duplicates_leave_the_model_sane(apart):
     assert np.isfinite(model._score_rows(rows)).all()
     assert model.state_record().norm2 <= 1e4 * (1.0 + 1e-9)
     assert np.mean(predictions == labels) > 0.6
-
-
-def test_one_example_again_and_again_stays_one_vector():
-    model = rb.BSGDClassifier(5, KERNEL, Project(), **PEGASOS)
-    for t in range(50):
-        model.learn_one({"a": 1.0}, t % 2 == 0)
-    assert model.n_support_vectors == 1
 
 
 @pytest.mark.parametrize("n_features", [1, 3])

@@ -8,17 +8,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 from models import crossed, may_be_unlimited, one_of_each, two_classes_only
-from optional import pandas as pd
 from river import base
 from saved_models import ALL, file_of
 from streams import LABELS
 
 import river_budget as rb
 from river_budget.core.block import blocks, layout
-from river_budget.distributed import KeyedModels
-from river_budget.kernels import RBF
 from river_budget.model.calls import calls
-from river_budget.model.expansions.expansion import GROWTH_FACTOR
 
 # Streams that no kernel fits are the subject
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
@@ -169,7 +165,7 @@ def test_what_lies_in_scratch_space_makes_no_difference(model, lived, monkeypatc
     assert file_of(first) == file_of(second)
 
 
-def test_calls_of_any_models_may_follow_each_other_in_one_workspace(monkeypatch):
+def test_calls_of_any_models_may_follow_each_other_in_one_workspace(monkeypatch, arrays):
     """A shard of models per key has one for all calls, whosever the one before was."""
     models = [model.values[0] for model in ALL if not hasattr(model.values[0], "transform_one")]
 
@@ -189,30 +185,4 @@ def test_calls_of_any_models_may_follow_each_other_in_one_workspace(monkeypatch)
     apart, workspace = in_turns(), calls.Workspace()
     monkeypatch.setattr(calls, "Workspace", lambda: workspace)
     assert in_turns() == apart
-
-
-def widths_of_equal_blocks(model):
-    """The features of a young model and of one that has grown twice, whose blocks have equally many bytes."""
-    first = model.capacity_for(0)
-    last = blocks.columns_for(GROWTH_FACTOR * blocks.columns_for(GROWTH_FACTOR * first))
-    for wide in range(1, 400):
-        young = model.header_fields(wide) | {"width": wide, "capacity": first}
-        for long in range(1, wide):
-            grown = model.header_fields(long) | {"width": long, "capacity": last}
-            if blocks.block_size(young) == blocks.block_size(grown):
-                assert blocks.scratch_size(young) < blocks.scratch_size(grown)
-                return wide, long
-    raise AssertionError("no such blocks")
-
-
-def test_models_of_one_size_do_not_share_scratch_space_that_is_too_small_for_one(arrays):
-    """A shard of models per key has one scratch space for all calls that need equally much."""
-    model = rb.SBPClassifier(2000, RBF(0.5), fit_bias=True, classes=(False, True), seed=1)
-    rng, (wide, long) = np.random.default_rng(0), widths_of_equal_blocks(model)
-    with KeyedModels(model, "key", shards=1, backend="serial") as models:
-        for key, width, n in (("wide", wide, 10), ("long", long, 160), ("long", long, 10)):
-            for _ in range(2):
-                rows = pd.DataFrame(rng.normal(size=(n, width)))
-                models.learn_many(rows.assign(key=key), rng.random(n) < 0.5)
-        assert models.model("long").n_support_vectors == 340
     assert_untouched(arrays)

@@ -7,18 +7,15 @@ import collections
 import copy
 import importlib
 import json
-import os
 import pathlib
 import pickle
 import pkgutil
 import re
-import shutil
-import subprocess
 import sys
 
 import numpy as np
 import pytest
-from folders import SUPPORT, syntax_of
+from folders import PYTHONPATH, syntax_of
 from models import (
     KERNELS,
     MODELS,
@@ -31,7 +28,8 @@ from models import (
     variant,
 )
 from numba.core.dispatcher import Dispatcher
-from optional import needs_cache, needs_compiler
+from optional import needs_compiler
+from processes import output_of
 from river import base
 
 import river_budget as rb
@@ -87,7 +85,8 @@ FLOORS = [  # from the ground up; modules may import what lies on their own floo
     {"checkpoint"},
     {""},  # the package itself, with the public names
     # these use the package as its users do
-    {"distributed", "experiments", "export", "plots", "sklearn"},
+    {"distributed", "export", "plots", "sklearn"},
+    {"experiments"},
     {"__main__"},
 ]
 
@@ -184,13 +183,8 @@ def test_rooms_import_each_other_in_no_circle():
             own, other = room_of(module, part)[0], room_of(name, part)[0]
             below[own].update({other} - {own})
         assert_no_circle(dict(below), f"rooms of {part}")
-
-
-def test_modules_of_distributed_import_each_other_in_no_circle():
-    below = collections.defaultdict(set)
-    for module, name in arrows("distributed."):
-        below[module].add(name)
-    assert_no_circle(dict(below), "modules of distributed")
+    modules = {module: own_imports(module) for module, _ in arrows("distributed.")}
+    assert_no_circle(modules, "modules of distributed")
 
 
 def test_folders_files_and_functions_are_small():
@@ -206,49 +200,6 @@ def test_folders_files_and_functions_are_small():
         ]
     assert not large
     assert len([f for f in PACKAGE.iterdir() if (f / "__init__.py").exists()]) <= MOST_FILES
-
-
-EXPERIMENTS = "river_budget.experiments"
-ROOMS = {  # of the experiments, from the ground up: which of the rooms below each may import
-    "common": set(),
-    "auto": {"common"},
-    "speed": {"common"},
-    "race": {"common", "auto"},
-    # a verb imports the room that it needs when it runs
-    "own_data": {"common", "race"},
-    "command": {"common", "auto", "speed", "race", "own_data"},
-}
-
-
-def test_only_the_command_imports_the_experiments():
-    importers = {
-        module
-        for module, name in arrows()
-        if name.startswith(EXPERIMENTS) and not module.startswith(EXPERIMENTS)
-    }
-    assert importers == {"river_budget.__main__"}
-
-
-def test_a_room_of_the_experiments_imports_what_it_may_from_the_rooms_below():
-    rooms = list(ROOMS)
-    assert all(rooms.index(below) < rooms.index(room) for room in rooms for below in ROOMS[room])
-    offenders = [
-        (module, name)
-        for module, name in arrows("experiments.")
-        if name.split(".")[2] not in {module.split(".")[2], *ROOMS[module.split(".")[2]]}
-    ]
-    assert not offenders
-    met = {module.split(".")[2] for module in MODULES if module.startswith(f"{EXPERIMENTS}.")}
-    assert met == set(ROOMS)
-
-
-def test_the_command_loads_no_room_before_a_verb_runs():
-    files = [
-        path for name, path in MODULES.items() if f"{name}.".startswith(f"{EXPERIMENTS}.command.")
-    ]
-    nodes = [node for path in files for node in syntax_of(path).body]
-    found = {n.module for n in nodes if isinstance(n, ast.ImportFrom) and n.level == 2}
-    assert {name.partition(".")[0] for name in found} == {"common"}
 
 
 def test_core_imports_numpy_numba_and_itself():
@@ -389,57 +340,6 @@ def test_every_function_is_compiled_for_one_signature_only(signatures_at_the_end
     assert_one_signature_each()
 
 
-# the cache on disk
-
-RUN = """
-import json, pickle, sys
-model, x = pickle.load(sys.stdin.buffer)
-score = model.predict_one(x)
-import river_budget
-from river_budget.core.expansion.scoring import decide
-hits, misses = (sum(c.values()) for c in (decide.stats.cache_hits, decide.stats.cache_misses))
-print(json.dumps([score, hits, misses, river_budget.__file__]))
-"""
-EDIT = (
-    "    return value if x >= SMALLEST_EXPONENT else 0.0",
-    "    return 0.25",
-)
-
-
-def run(script, *paths, stdin=b"", **variables):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
-    environment |= {"PYTHONPATH": os.pathsep.join(map(str, paths))} | variables
-    result = subprocess.run(
-        [sys.executable, "-c", script],
-        input=stdin,
-        env=environment,
-        capture_output=True,
-        cwd=paths[0],
-    )
-    assert result.returncode == 0, result.stderr.decode()
-    return json.loads(result.stdout)
-
-
-@needs_cache
-def test_a_second_process_starts_from_the_cache_and_an_edit_reaches_all_callers(tmp_path):
-    shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
-    model = learned(rb.RBPRegressor(5, seed=1), 20)
-    x = stream_for(model, 1)[0][0]
-    score = pytest.approx(model.predict_one(x), rel=1e-12)
-    stdin = pickle.dumps((model, x))
-
-    *first, file = run(RUN, tmp_path, stdin=stdin)
-    assert first == [score, 0, 1]
-    assert file.startswith(str(tmp_path))
-    assert run(RUN, tmp_path, stdin=stdin)[:3] == [score, 1, 0]
-
-    path = tmp_path / PACKAGE.name / "core" / "simd" / "exponential.py"
-    assert EDIT[0] in path.read_text()
-    path.write_text(path.read_text().replace(*EDIT))
-    edited = pytest.approx(0.25 * sum(v["coefficients"] for v in model.support_vectors()))
-    assert run(RUN, tmp_path, stdin=stdin)[:3] == [edited, 0, 1]
-
-
 # without a compiler
 
 
@@ -470,7 +370,8 @@ def of_rows(model):
 @needs_compiler
 def test_the_package_works_without_a_compiler():
     script = f"import sys; sys.path.insert(0, {str(TESTS / 'core')!r}); import json, test_laws; print(json.dumps(test_laws.answers()))"
-    plain, compiled = run(script, SUPPORT, PACKAGE.parent, NUMBA_DISABLE_JIT="1"), answers()
+    plain = json.loads(output_of("-c", script, PYTHONPATH=PYTHONPATH, NUMBA_DISABLE_JIT="1"))
+    compiled = answers()
     assert plain.keys() == compiled.keys()
     for name, (labels, scores) in compiled.items():
         assert plain[name][0] == labels, name
@@ -518,32 +419,6 @@ def test_no_model_holds_compiled_code(param):
     assert model._raw_memory_usage < 3 * model.memory_usage + 50_000
 
 
-LEARNED = """
-import hashlib, json
-import numpy as np
-from models import MODELS, list_of, stream_for, variant
-found = {}
-for entry in MODELS:
-    model = variant(entry.values[0], seed=1)
-    scores = []
-    for x, y in stream_for(model, 400):
-        scores += list_of(model.decision_function_one(x))
-        model.learn_one(x, y)
-    found[entry.id] = hashlib.sha256(np.array(scores)).hexdigest()
-print(json.dumps(found))
-"""
-
-
-@needs_compiler
-@pytest.mark.slow
-def test_every_model_learns_the_same_where_passes_are_compiled_and_where_they_are_loaded(tmp_path):
-    """A fast-math function may be optimised in another way where it is compiled with its caller."""
-    compiling, loading = (
-        run(LEARNED, SUPPORT, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)
-    )
-    assert compiling == loading
-
-
 # the tests themselves
 
 
@@ -551,6 +426,3 @@ def test_the_longest_files_of_tests_are_files_of_tests():
     from conftest import LONGEST  # here, as other programs import this file
 
     assert set(LONGEST) <= {path.stem for path in TESTS.rglob("test_*.py")}
-
-
-# other processors

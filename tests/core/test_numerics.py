@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -21,6 +22,7 @@ from river_budget.core.compiling.array_views import f64
 from river_budget.core.examples.call import model_of
 from river_budget.core.examples.present_features import example_and_scores, unpack
 from river_budget.core.expansion.kernel_rows import kernel_row, norm_of, self_kernel
+from river_budget.core.expansion.support import oldest_of_lightest
 from river_budget.core.simd.exponential import exp_of, logarithms, rough_exp_of
 from river_budget.core.simd.trigonometry import LARGEST_ANGLE, PART_1, PART_2, sines_and_cosines
 from river_budget.kernels import RBF, Laplacian
@@ -199,12 +201,6 @@ def test_the_logarithm_is_exact_to_1e_15():
     assert (np.abs(result - expected) <= 1e-15 * np.abs(expected)).all()
 
 
-def test_the_logarithm_of_one_is_zero():
-    result = np.empty(8)
-    logarithms_of(np.ones(8), result)
-    assert result.tolist() == [0.0] * 8
-
-
 def test_the_rough_exponential_is_good_to_1e_6():
     x = np.linspace(-40.0, 0.0, 20_001).astype(np.float32)
     result = np.empty_like(x)
@@ -320,27 +316,35 @@ def test_tiny_kernel_values_keep_their_digits(data, kernel):
     np.testing.assert_allclose(computed[normal], expected[normal], rtol=1e-10)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_huge_values_leave_scores_finite(kernel):
-    model = rb.BSGDClassifier(5, kernel, RemoveOldest(), classes=(False, True))
-    for value in (1e150, -1e200, 1e308, 1.0):
-        model.learn_one({"a": value, "b": -value}, value > 0.0)
-    scores = [model.decision_function_one({"a": value, "b": value}) for value in (1e308, 1.0, 0.0)]
-    assert np.isfinite(scores).all()
+# Who weighs least, and which of several is the oldest.
 
 
-def test_places_of_numbers_may_lie_in_the_memory_of_the_numbers():
-    """As in merging (core/vectors/table.py, side_by_side)."""
-    from river_budget.core.compiling.array_views import address_of, f64, i64
-    from river_budget.core.compiling.jit import compiled
-    from river_budget.core.examples.present_features import write_places
+class Head(NamedTuple):
+    count: int
 
-    @compiled(called_from_python=True)
-    def places_in_place(memory):
-        at, n = address_of(memory), memory.shape[0]
-        return write_places(f64(at, n), i64(at, n))
 
-    for numbers in (np.arange(21.0), np.ones(16), np.arange(40) % 3.0):
-        memory = numbers.copy()
-        n = places_in_place(memory)
-        assert memory.view(np.int64)[:n].tolist() == np.flatnonzero(numbers).tolist()
+class Arrived(NamedTuple):
+    """What the search sees of a model."""
+
+    arrivals: np.ndarray
+    head: Head
+
+
+# compiled by itself: functions of the package have one signature each (test_laws.py)
+light_one_found = numba.njit(getattr(oldest_of_lightest, "py_func", oldest_of_lightest))
+
+
+@pytest.mark.parametrize("n", [1, 8, 9])
+def test_a_place_comes_out_where_all_is_not_a_number(n):
+    weights = np.array([math.nan] * n + [0.0, 0.0])
+    assert 0 <= light_one_found(Arrived(np.arange(24), Head(n)), weights) < n
+
+
+def test_a_tie_is_what_differs_by_rounding_and_the_oldest_of_them_is_found():
+    model = Arrived(np.array([3, 2, 1, 0, 7, 6, 5, 4]), Head(4))
+    for values, expected in (
+        ([1.0, 1.0 + 1e-12, 1.0 + 1e-8, 2.0], 1),
+        ([1.0 + 1e-12, 1.0, 1.0, 1.0 + 1e-10], 3),
+        ([0.0, 0.0, 1e-300, 1.0], 1),
+    ):
+        assert light_one_found(model, np.array([*values, 0.0, 0.0])) == expected

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .rounds import OnlineKernelLearner, judge, oldest_among_smallest
+from .rounds import OnlineKernelLearner, judge, lightest
 
 # Squared distances below this are rounding noise; they count as 0, so duplicates cost nothing.
 TINY = 1e-10
@@ -46,7 +46,7 @@ class BPA(OnlineKernelLearner):
         gram = self.kernel(points, points)
         options = [self.project(r, gram) for r in range(len(self.X))]
         losses = [self.A[r] @ self.A[r] * options[r][2] for r in range(len(self.X))]
-        r = oldest_among_smallest(losses)
+        r = lightest(losses)
         heirs, shares, _ = options[r]
         A = np.vstack([self.A, coefficients])
         A[heirs] += np.outer(shares, self.A[r])

@@ -18,11 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .kernels import rbf
-from .rounds import REGRESSION, OnlineKernelLearner, judge
+from .rounds import REGRESSION, TIE, OnlineKernelLearner, judge, lightest
 
-# Without merging all coefficients are equal in exact arithmetic, so rounding would decide which
-# one is the smallest.  Values this close (relatively) count as equal.
-TIE = 1e-9
 # Pairs whose degradations differ by less than this fraction of ||a_p||^2 count as equal: for
 # partners far away from p the degradation is ||a_p||^2 up to rounding, whatever the partner.
 ROUNDING = 1e-12
@@ -30,12 +27,6 @@ ROUNDING = 1e-12
 GRID = np.arange(-500, 601) / 100.0
 # Stopping rule of the gradient ascent (relative gain, number of steps).
 GAIN, STEPS = 1e-8, 100
-
-
-def lightest(weights):
-    """Index of the smallest value; among values equal up to rounding the first (oldest) one."""
-    weights = np.asarray(weights, dtype=float)
-    return int(np.flatnonzero(weights <= weights.min() * (1.0 + TIE))[0])
 
 
 # ----------------------------------------------------------------------------------------------
@@ -148,10 +139,8 @@ def _pair(x_m, a_m, x_n, a_n, gamma, objective):
     s = gamma * max(float(np.sum((x_m - x_n) ** 2)), 0.0)
     if objective == "degradation":
         h, degradation = best_merge(s, float(a_m @ a_m), float(a_n @ a_n), float(a_m @ a_n))
-    elif objective == "eq21":
-        h, degradation = best_merge_eq21(s, a_m, a_n)
     else:
-        raise ValueError(f"unknown objective {objective!r}")
+        h, degradation = best_merge_eq21(s, a_m, a_n)
     p, q = math.exp(-s * (1.0 - h) ** 2), math.exp(-s * h**2)
     return h * x_m + (1.0 - h) * x_n, p * a_m + q * a_n, degradation
 
@@ -183,9 +172,7 @@ def merge_points(points, coefficients, gamma, method, objective="degradation"):
         for x, a in zip(points[1:], coefficients[1:], strict=False):
             z, a_z, _ = _pair(z, a_z, x, a, gamma, objective)
         return z, a_z
-    if method == "gradient":
-        return _ascend(points, coefficients, gamma)
-    raise ValueError(f"unknown method {method!r}")
+    return _ascend(points, coefficients, gamma)
 
 
 def _ascend(points, coefficients, gamma):
@@ -289,9 +276,6 @@ class BudgetedSGD(OnlineKernelLearner):
     def __post_init__(self):
         super().__post_init__()
         self.gradient_errors, self.losses_of_zero = [], []
-
-    def gram(self):
-        return self.kernel(np.array(self.X), np.array(self.X)) if self.X else np.zeros((0, 0))
 
     # -------------------------------------------------------------------------------- learning
 

@@ -45,8 +45,7 @@ class NOGD(FeatureOGD):
 
     def begin_phase_2(self):
         """Take the `rank` largest eigenpairs of the Gram matrix; W = pinv(M)' A."""
-        gram = np.array([self.row(x) for x in self.X])
-        values, vectors = np.linalg.eigh(gram)
+        values, vectors = np.linalg.eigh(self.gram())
         largest_first = np.argsort(values)[::-1][: self.rank]
         # A deviation from the paper: directions of no length would give infinite features.
         kept = [i for i in largest_first if values[i] > 1e-12 * values.max()]

@@ -45,28 +45,35 @@ class Projectron(KernelPerceptron):
             self.add(x, coefficients)
             self.keep_apart()
 
-    def keep_apart(self):
+    def span(self, c=None):
+        """The places of the vectors that a newcomer is projected on: all."""
+        return list(range(len(self.X)))
+
+    def project(self, x, c=None):
+        """Coefficients of the projection of k(x, .) on a span, its squared length, the rest's."""
+        members, projection = self.span(c), np.zeros(len(self.X))
+        if not members:
+            return projection, 0.0, self.norm2(x)
+        row = self.row(x)[members]
+        projection[members] = np.linalg.solve(self.gram(members), row)
+        length2 = row @ projection[members]
+        return projection, length2, max(0.0, self.norm2(x) - length2)
+
+    def keep_apart(self, c=None):
         """A deviation from the paper, where the Gram matrix becomes singular: stored vectors that a newcomer has
         made combinations of the others become these combinations."""
-        while len(self.X) > 1:
-            points = np.array(self.X)
-            distances2 = 1.0 / np.diag(np.linalg.inv(self.kernel(points, points)))
-            lengths2 = np.array([self.norm2(x) for x in self.X])
-            i = int(np.argmin(distances2 / lengths2))
-            if distances2[i] > TINY * lengths2[i]:
+        while len(members := self.span(c)) > 1:
+            distances2 = 1.0 / np.diag(np.linalg.inv(self.gram(members)))
+            lengths2 = np.diag(self.gram(members))
+            worst = int(np.argmin(distances2 / lengths2))
+            if distances2[worst] > TINY * lengths2[worst]:
                 return
-            x, coefficients = self.X[i], self.A[i].copy()
-            self.remove(i)
-            self.A = self.A + np.outer(self.project(x)[0], coefficients)
+            self.give_up(members[worst], c)
 
-    def project(self, x):
-        """Coefficients of the projection of k(x, .), its squared length, the rest's."""
-        if not self.X:
-            return np.zeros(0), 0.0, self.norm2(x)
-        row = self.row(x)
-        projection = np.linalg.solve(self.kernel(np.array(self.X), np.array(self.X)), row)
-        length2 = row @ projection
-        return projection, length2, max(0.0, self.norm2(x) - length2)
+    def give_up(self, i, c):
+        x, coefficients = self.X[i], self.A[i].copy()
+        self.remove(i)
+        self.A = self.A + np.outer(self.project(x)[0], coefficients)
 
 
 class ProjectronPP(Projectron):
@@ -133,7 +140,7 @@ class ProjectronByClass(Projectron):
         loss = 1 - verdict.margin
         if not verdict.mistake and not (self.eager and self.X and loss > 0):
             return
-        sides = {c: self.project_on(x, c) for c in np.flatnonzero(verdict.direction)}
+        sides = {c: self.project(x, c) for c in np.flatnonzero(verdict.direction)}
         if not verdict.mistake:
             # |the projected change|^2, and the mean distance of its parts to their spans
             length2 = sum(length2 for _, length2, _ in sides.values())
@@ -155,38 +162,21 @@ class ProjectronByClass(Projectron):
         if not near:
             self.add(x, own)
             for c in np.flatnonzero(own):
-                self.keep_class_apart(c)
+                self.keep_apart(c)
 
-    def of_class(self, c):
-        return [i for i, classes in enumerate(self.classes) if c in classes]
+    def span(self, c=None):
+        return [i for i, classes in enumerate(self.classes) if c is None or c in classes]
 
-    def project_on(self, x, c):
-        """`project`, on the vectors of class c; coefficients of others are 0."""
-        members = self.of_class(c)
-        projection = np.zeros(len(self.X))
-        if not members:
-            return projection, 0.0, self.norm2(x)
-        points = np.array(self.X)[members]
-        row = self.row(x)[members]
-        projection[members] = np.linalg.solve(self.kernel(points, points), row)
-        length2 = row @ projection[members]
-        return projection, length2, max(0.0, self.norm2(x) - length2)
-
-    def keep_class_apart(self, c):
-        """`keep_apart`, within a class."""
-        while len(members := self.of_class(c)) > 1:
-            points = np.array(self.X)[members]
-            distances2 = 1.0 / np.diag(np.linalg.inv(self.kernel(points, points)))
-            lengths2 = np.array([self.norm2(x) for x in points])
-            worst = int(np.argmin(distances2 / lengths2))
-            if distances2[worst] > TINY * lengths2[worst]:
-                return
-            i = members[worst]
-            coefficient, self.A[i, c] = self.A[i, c], 0.0
-            self.classes[i].discard(c)
-            self.A[:, c] += coefficient * self.project_on(self.X[i], c)[0]
-            if not self.classes[i]:
-                self.remove(i)
+    def give_up(self, i, c):
+        """Vector i leaves class c, and is forgotten if that was its last."""
+        if c is None:
+            super().give_up(i, c)
+            return
+        coefficient, self.A[i, c] = self.A[i, c], 0.0
+        self.classes[i].discard(c)
+        self.A[:, c] += coefficient * self.project(self.X[i], c)[0]
+        if not self.classes[i]:
+            self.remove(i)
 
 
 class ProjectronPPByClass(ProjectronByClass, ProjectronPP):

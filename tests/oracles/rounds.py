@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 BINARY, MULTICLASS, REGRESSION = "binary", "multiclass", "regression"
+TIE = 1e-9  # what differs less, relatively, counts as equal
 
 
 class Verdict(NamedTuple):
@@ -42,14 +43,14 @@ def judge(task, scores, target, epsilon=0.0):
     return Verdict(abs(residual) > epsilon, np.nan, np.array([np.sign(residual)]), residual)
 
 
-def oldest_among_smallest(values):
-    """The first index whose value equals the minimum up to rounding.
+def lightest(weights):
+    """The first index whose value equals the minimum up to rounding: that of the oldest.
 
     Values that are equal on paper differ in their last digits, so a plain argmin would let the
     rounding choose.
     """
-    values = np.asarray(values)
-    return int(np.flatnonzero(values <= values.min() * (1 + 1e-9))[0])
+    weights = np.asarray(weights, dtype=float)
+    return int(np.flatnonzero(weights <= weights.min() * (1.0 + TIE))[0])
 
 
 @dataclass(eq=False)
@@ -85,6 +86,11 @@ class OnlineKernelLearner:
         if not self.X:
             return np.zeros(0)
         return self.kernel(np.array(self.X), np.array([x]))[:, 0]
+
+    def gram(self, some=slice(None)):
+        """The kernel values of the stored vectors, or of some, with each other."""
+        points = np.array(self.X)[some] if self.X else np.zeros((0, 0))
+        return self.kernel(points, points) if len(points) else np.zeros((0, 0))
 
     def norm2(self, x):
         """k(x, x)."""

@@ -169,20 +169,6 @@ def test_svc_says_which_extra_it_needs(monkeypatch):
         methods.svc(split(), gamma=GAMMA, C=1.0)
 
 
-@pytest.mark.slow
-def test_sbp_comes_closer_than_pegasos_and_sdca_on_adult():
-    if not datasets.A9a().at_hand:
-        pytest.skip("a9a is not here: RIVER_BUDGET_DATA names the folder that holds it")
-    data = methods.adult()
-    settings = methods.SETTINGS
-    runs = [methods.lines(False, seed, data, settings[False], passes=1) for seed in range(3)]
-    errors = {name: np.mean([run[name][-1].error for run in runs]) for name in runs[0]}
-    assert errors["SBP"] < 0.158 < min(errors["Pegasos"], errors["SDCA"])
-    assert (
-        methods.lines(True, 0, data, settings[True])["SBP"][-1].error < 0.158
-    )  # 15.0 % in the paper, later on
-
-
 # The example.
 
 

@@ -148,11 +148,6 @@ PRINTED |= {
 }
 
 
-def test_every_printed_figure_is_in_the_records():
-    found = {name: sum(c.printed is not None for c in r.cells) for name, r in RECORDS.items()}
-    assert {name: count for name, count in found.items() if count} == PRINTED
-
-
 def table_lines(document):
     """(name of the record, fields) of every line of a table."""
     name, header = "", []
@@ -258,17 +253,6 @@ def measurement_of(task):
     return found
 
 
-@pytest.mark.parametrize(
-    "record", [r for r in RECORDS.values() if r.panels], ids=lambda record: record.name
-)
-def test_curves_have_bands_over_five_orders(record):
-    alone = {"LIBSVM", "SMO"}  # nothing in them is random
-    alone |= {"BSGD without budget"}  # one takes minutes
-    for cell in record.cells:
-        if cell.row not in alone and cell.tasks and cell.column != "kddcup99":
-            assert len(cell.tasks) >= 5, cell
-
-
 # What figures show.
 
 
@@ -319,14 +303,6 @@ def test_times_are_multiples_of_the_perceptrons(tmp_path):
     assert found["FOGD"]["paper's time"] == "0.4"  # .045 and .112 seconds
     assert found["Perceptron"]["our time"] == "1"
     assert found["OGD"]["our time"] == ""
-
-
-def test_rows_of_length_one_give_the_normalised_kernel():
-    X = np.random.default_rng(0).normal(size=(6, 3))
-    rows = tasks.with_constant(X)
-    plain = (1.0 + X @ X.T) ** 5
-    roots = np.sqrt(np.diag(plain))
-    assert (rows @ rows.T) ** 5 == pytest.approx(plain / np.outer(roots, roots))
 
 
 @needs_data

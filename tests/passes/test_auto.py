@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import pickle
 
 import numpy as np
 import pytest
-from models import AUTO, learn, learned, stream_for
+from models import AUTO, learned, stream_for
 from optional import given, settings, st
-from river import base, datasets, evaluate, metrics, preprocessing
-from river.datasets import synth
-from streams import emerging, smooth
+from river import preprocessing
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
@@ -34,12 +31,6 @@ def waves(n, seed=0, d=4):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     return X, np.sin(2.0 * X[:, 0]) + 0.1 * rng.normal(size=n)
-
-
-def probabilities(model, X):
-    return np.array(
-        [list(model.predict_proba_one(dict(enumerate(x))).values()) for x in X.tolist()]
-    )
 
 
 def prequential(model, X, y):
@@ -79,24 +70,6 @@ def test_a_target_follows_a_feature_to_its_extremes():
     y = X[:, 0] + 0.3 * np.std(X[:, 0]) * rng.normal(size=3000)
     errors = y - rb.AutoKernelRegressor(seed=1).predict_then_learn_many(X, y)
     assert np.mean(errors[500:] ** 2) < 0.15 * np.var(y[500:])
-
-
-def test_features_and_targets_of_all_sizes_leave_the_model_finite():
-    rng = np.random.default_rng(0)
-    classifier, regressor = rb.AutoKernelClassifier(20, seed=1), rb.AutoKernelRegressor(20, seed=1)
-    for _ in range(400):
-        size = 10.0 ** rng.uniform(-320, 308)
-        x = {
-            "a": size * rng.choice([-1, 1]),
-            "b": float(rng.normal()),
-            "c": 10.0 ** rng.uniform(-300, 300),
-        }
-        classifier.learn_one(x, bool(rng.integers(2)), w=10.0 ** rng.uniform(-320, 308))
-        regressor.learn_one(x, float(size * rng.normal()), w=10.0 ** rng.uniform(-320, 308))
-        assert math.isclose(sum(classifier.predict_proba_one(x).values()), 1.0)
-        found = regressor.predict_one(x, with_dist=True)
-        assert math.isfinite(found.mu)
-        assert math.isfinite(found.sigma)
 
 
 # what the passes promise
@@ -152,44 +125,6 @@ def test_the_model_stays_whole_over_a_hundred_thousand_rounds(kind):
     assert len(sizes) == 1
 
 
-def desk(model, x):
-    """The tables that scoring a row writes."""
-    _, tables = model._computed(x)
-    return tables
-
-
-def test_equal_rows_are_in_equal_bins():
-    model, stream = learned(rb.AutoKernelRegressor(30, seed=1), 60), smooth(60)
-    for x, _ in stream[-10:]:
-        hits = desk(model, x).hits.cell
-        assert (hits == desk(model, dict(reversed(x.items()))).hits.cell).all()
-        far = {name: value + 2.0 for name, value in x.items()}
-        assert (hits != desk(model, far).hits.cell).mean() > 0.5
-
-
-def test_tables_look_at_known_features_that_vary_and_each_feature_has_its_share():
-    model = rb.AutoKernelClassifier(20, seed=1)
-    X, y = blobs(300, d=8)
-    X[:, 3] = 7.0
-    model.learn_many(X, y)
-    looked_at = model._room.slots.feature.view(np.int64)
-    shares = np.bincount(looked_at, minlength=8) / core.BIN_SLOTS
-    assert shares[3] == 0.0
-    assert np.abs(np.delete(shares, 3) - 1 / 7).max() < 0.05
-
-
-def test_the_order_in_which_features_appear_does_not_matter_to_the_bins():
-    model, other = rb.AutoKernelClassifier(20, seed=1), rb.AutoKernelClassifier(20, seed=1)
-    model.learn_one({"a": 1.0}, True)
-    other.learn_one({"b": 1.0}, True)
-    for value in (0.5, 2.0, 0.1):
-        for each in (model, other):
-            each.learn_one({"a": value, "b": -value}, True)
-    names = [list(m.features) for m in (model, other)]
-    looked = [m._room.slots.feature.view(np.int64) for m in (model, other)]
-    assert [names[0][f] for f in looked[0]] == [names[1][f] for f in looked[1]]
-
-
 # sharing
 
 
@@ -210,49 +145,7 @@ def test_learning_after_a_prediction_of_the_same_row_is_learning_without_it(mode
     assert pickle.dumps(model) == pickle.dumps(twin)
 
 
-def test_a_row_that_was_predicted_long_ago_is_learned_as_any_other():
-    stream = [(x, y == "blue") for x, y in emerging(400)]
-    model, twin = rb.AutoKernelClassifier(50, seed=1), rb.AutoKernelClassifier(50, seed=1)
-    for t, (x, _) in enumerate(stream):
-        model.predict_one(x)
-        if t >= 100:
-            model.learn_one(*stream[t - 100])
-    learn(twin, stream[:300])
-    assert pickle.dumps(model) == pickle.dumps(twin)
-
-
-@pytest.mark.parametrize("delay", [1, 50])
-def test_labels_may_come_late(delay):
-    model = rb.AutoKernelClassifier(200, seed=1)
-    stream = ((x, y) for x, y in datasets.Phishing())
-    metric = evaluate.progressive_val_score(stream, model, metrics.Accuracy(), delay=delay)
-    assert metric.get() > 0.88
-
-
 # learning
-
-
-def test_it_is_better_than_its_experts_and_follows_a_drift():
-    before = synth.SEA(variant=0, seed=1).take(1500)
-    model, right = rb.AutoKernelClassifier(seed=1), []
-    for x, y in before:
-        right.append(model.predict_one(x) == y)
-        model.learn_one(x, y)
-    for x, y in synth.SEA(variant=0, seed=2).take(1500):
-        right.append(model.predict_one(x) != y)
-        model.learn_one(x, not y)
-    assert np.mean(right[500:1500]) > 0.93
-    assert np.mean(right[-500:]) > 0.9
-
-
-def test_features_that_tell_nothing_lose_their_weight():
-    X, y = blobs(1500, d=6, classes=3)
-    model = rb.AutoKernelClassifier(300, seed=1)
-    model.learn_many(X, y)
-    weights = model.importances()
-    assert list(weights) == list(range(6))
-    assert math.isclose(np.mean(list(weights.values())), 1.0)
-    assert min(weights[0], weights[1]) > 3.0 * max(weights[f] for f in range(2, 6))
 
 
 def test_noise_in_labels_is_no_reason_to_be_sure():
@@ -397,15 +290,3 @@ def test_models_of_the_kind_cannot_be_merged_and_the_error_says_so(kind):
     models = [learned(kind(10), 20) for _ in range(2)]
     with pytest.raises(ValueError, match=f"{kind.__name__}.*merged"):
         rb.merge(models)
-
-
-def test_a_copy_has_a_desk_of_its_own():
-    model = learned(rb.AutoKernelRegressor(20, seed=1), 40)
-    (x, y), (z, _) = smooth(2, seed=5)
-    model.predict_one(x)
-    twin = copy.deepcopy(model)
-    twin.predict_one(z)
-    model.learn_one(x, y)
-    twin.learn_one(x, y)
-    assert pickle.dumps(model) == pickle.dumps(twin)
-    assert isinstance(model, base.Regressor)

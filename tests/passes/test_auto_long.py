@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pathlib
 import time
 
 import numpy as np
 import pytest
+from long_runs import resident
 from river import datasets, evaluate, forest, metrics
 
 import river_budget as rb
@@ -39,12 +39,6 @@ def test_late_labels_cost_no_more_than_they_cost_a_forest(stream):
     assert (own - own[0] <= np.maximum(others - others[0], 0.0) + noise).all()
 
 
-def resident():
-    """Bytes of memory that this process holds."""
-    return 4096 * int(pathlib.Path("/proc/self/statm").read_text().split()[1])
-
-
-@pytest.mark.skipif(not pathlib.Path("/proc/self/statm").exists(), reason="the system has no /proc")
 def test_a_million_rows_take_flat_time_and_memory():
     model, times, sizes = rb.AutoKernelClassifier(seed=1), [], []
     for part in range(10):

@@ -6,36 +6,18 @@ import numpy as np
 import pytest
 from oracles.auto_classification import AutoClassifier
 from oracles.auto_regression import LEVELS, AutoRegressor
-from replaying import some_weights
+from replaying import assert_classes_replay, assert_close, some_weights
 from streams import emerging, examples, smooth
 
 import river_budget as rb
 
 SEED = 7
-CLOSE = 1e-9  # of the largest number
-
-
-def assert_close(computed, expected):
-    np.testing.assert_allclose(computed, expected, rtol=0, atol=CLOSE * np.max(np.abs(expected)))
 
 
 def replay_classes(stream, budget, classes=None, weights=None):
     model = rb.AutoKernelClassifier(budget, classes, seed=SEED)
     oracle = AutoClassifier(SEED, budget, len(classes) if classes else 2)
-    labels, computed, expected = list(classes or ()), [], []
-    for (x, y), w in zip(stream, weights or [1.0] * len(stream), strict=True):
-        if len(labels) >= 2:
-            shares = model.predict_proba_one(x)
-            assert list(shares) == labels
-            computed += shares.values()
-            expected += oracle.probabilities(x).tolist()
-        if y not in labels:
-            labels.append(y)
-            if len(labels) > 2:
-                oracle.add_class()
-        model.learn_one(x, y, w)
-        oracle.learn(x, labels.index(y), w)
-    assert_close(computed, expected)
+    assert_classes_replay(model, oracle, stream, classes or (), weights)
     return model, oracle
 
 

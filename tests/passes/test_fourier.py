@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
-from models import KERNELS, STATIONARY, accuracy
-from oracles import kernels as plain_kernels
+from inside import plain
+from models import KERNELS, STATIONARY
 from oracles.random_features import FOGD
 from replaying import (
     assert_close,
@@ -18,8 +16,7 @@ from replaying import (
     run_regression,
     some_weights,
 )
-from river import feature_extraction, linear_model, optim
-from scipy import stats
+from river import feature_extraction
 from streams import emerging, examples, names, smooth
 
 import river_budget as rb
@@ -66,51 +63,14 @@ def test_names_that_are_one_key_have_the_same_frequencies():
     assert (one != frequencies("1", 1, 9, header(RBF(1.0)))).all()
 
 
-def test_more_frequencies_begin_with_the_same_ones():
-    few, many = (frequencies("a", 1, n, header(RBF(1.0))) for n in (10, 100))
-    assert (few == many[:10]).all()
-
-
-@pytest.mark.parametrize(
-    ("kernel", "law"),
-    [
-        (RBF(0.5), stats.norm(0, 1)),
-        (RBF(8.0), stats.norm(0, 4)),
-        (Laplacian(2.0), stats.cauchy(0, 2)),
-    ],
-)
-def test_frequencies_have_the_distribution_that_belongs_to_the_kernel(kernel, law):
-    drawn = frequencies("a", 5, 20_000, header(kernel))
-    assert stats.kstest(drawn, law.cdf).pvalue > 0.01
-
-
 # the map
 
 
-def kernel_error(kernel, n, n_rows=150, seeds=12):
-    """(largest, root of the mean squared) error over all pairs, and what theory expects of the latter."""
-    X = np.random.default_rng(0).normal(size=(n_rows, 5))
-    plain = getattr(plain_kernels, type(kernel).__name__.lower())
-    K = plain(kernel.gamma)(X, X)
-    K2 = plain(kernel.gamma * (4.0 if isinstance(kernel, RBF) else 2.0))(X, X)  # k(2 delta)
-    off = ~np.eye(n_rows, dtype=bool)
-    errors = []
-    for seed in range(seeds):
-        Z = rb.RandomFourier(n, kernel, seed=seed, scale=1.0).transform_many(X)
-        errors.append((Z @ Z.T - K)[off])
-    errors = np.array(errors)
-    expected = np.sqrt(np.mean((1.0 + K2 - 2.0 * K**2)[off] / (2.0 * n)))
-    return abs(errors).max(), np.sqrt(np.mean(errors**2)), expected
-
-
 @pytest.mark.parametrize("kernel", [RBF(0.1), Laplacian(0.1)])
-def test_inner_products_approximate_the_kernel_as_well_as_theory_says(kernel):
-    largest, typical, expected = zip(
-        *(kernel_error(kernel, n) for n in (100, 400, 1600)), strict=True
-    )
-    np.testing.assert_allclose(typical, expected, rtol=0.2)
-    for a, b in itertools.pairwise(largest):
-        assert 1.4 < a / b < 2.9  # four times the components, half the error
+def test_inner_products_approximate_the_kernel(kernel):
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    Z = rb.RandomFourier(10_000, kernel, seed=1, scale=1.0).transform_many(X)
+    assert np.abs(Z @ Z.T - plain(kernel)(X, X)).max() < 0.04  # four deviations of a sum
 
 
 @pytest.mark.parametrize("scale", [1.0, 7.0])
@@ -183,14 +143,6 @@ def test_huge_values_give_finite_features():
 def test_kernels_without_a_spectrum_are_refused(estimator, kernel):
     with pytest.raises(ValueError, match="kernel"):
         estimator(10, kernel=kernel)
-
-
-def test_the_joint_map_learns_xor_where_single_waves_cannot():
-    values = np.random.default_rng(3).uniform(-1, 1, size=(5000, 2))
-    stream = [({"a": a, "b": b}, (a > 0) != (b > 0)) for a, b in values.tolist()]
-    joint, single = rb.RandomFourier(100, RBF(2.0), seed=1), feature_extraction.RBFSampler(seed=1)
-    assert accuracy(joint | linear_model.LogisticRegression(optim.SGD(0.3)), stream) >= 0.94
-    assert accuracy(single | linear_model.LogisticRegression(optim.SGD(0.3)), stream) < 0.60
 
 
 # FOGD

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 
 import numpy as np
 import pytest
 from inside import plain
-from models import POSITIVE, accuracy, learn, scores
+from models import POSITIVE, learn, scores
 from oracles.nystroem import NOGD
-from river import linear_model, optim
 from streams import LABELS, emerging, matrix, smooth
 
 import river_budget as rb
-from river_budget.core.passes.features.nystroem import GATHERING, LINEAR
+from river_budget.core.passes.features.nystroem import LINEAR
 from river_budget.kernels import RBF, Linear
 
 
@@ -121,13 +119,6 @@ def test_the_landmarks_can_be_looked_at():
     assert [vector["coefficients"] for vector in vectors] == [None] * 3
 
 
-def test_a_linear_model_behind_the_map_learns_xor():
-    values = np.random.default_rng(3).uniform(-1, 1, size=(3000, 2))
-    stream = [({"a": a, "b": b}, (a > 0) != (b > 0)) for a, b in values.tolist()]
-    model = rb.Nystroem(50, kernel=RBF(2.0)) | linear_model.LogisticRegression(optim.SGD(0.3))
-    assert accuracy(model, stream) >= 0.92
-
-
 # NOGD: until the support is full
 
 
@@ -135,40 +126,7 @@ def stage(model):
     return model.state_record().stage
 
 
-def test_it_is_gradient_descent_until_the_support_is_full():
-    stream = emerging(100)
-    model, twin = rb.NOGDClassifier(20, RBF(0.5)), rb.KernelOGDClassifier(RBF(0.5), 1.4)
-    for x, y in stream:
-        model.learn_one(x, y)
-        twin.learn_one(x, y)
-        if stage(model) != GATHERING:
-            break
-        assert model.support_vectors() == twin.support_vectors()
-    assert model.n_support_vectors == 20
-    assert twin.n_support_vectors == 21
-
-
-def test_with_all_of_the_rank_it_is_gradient_descent_still_at_the_first_step():
-    stream = smooth(60)
-    model, twin = (
-        rb.NOGDRegressor(15, RBF(0.5), 15, 0.2, max_error=None),
-        rb.KernelOGDRegressor(RBF(0.5), 0.2),
-    )
-    t = 0
-    while model.block is None or stage(model) == GATHERING:
-        model.learn_one(*stream[t])
-        twin.learn_one(*stream[t])
-        t += 1
-    # the newcomer is only as good as its projection, so look where both are the same: at the landmarks
-    for vector in model.support_vectors():
-        x = vector["features"]
-        assert model.predict_one(x) == pytest.approx(twin.predict_one(x), abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    "copy_of", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))]
-)
-def test_any_cut_across_the_switch_gives_the_same_model(copy_of):
+def test_any_cut_across_the_switch_gives_the_same_model():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(120, 3))
     y = rng.random(120) < 0.5
@@ -177,7 +135,7 @@ def test_any_cut_across_the_switch_gives_the_same_model(copy_of):
     for cut in range(20, 60, 3):
         model = rb.NOGDClassifier(25, RBF(0.5))
         first = model.predict_then_learn_many(X[:cut], y[:cut])
-        model = copy_of(model)
+        model = pickle.loads(pickle.dumps(model))
         found = np.concatenate([first, model.predict_then_learn_many(X[cut:], y[cut:])])
         assert (found == expected).all()
         assert model.support_vectors() == whole.support_vectors()
@@ -191,13 +149,6 @@ def frozen(**options):
     learn(model, emerging(120))
     assert stage(model) == LINEAR
     return model
-
-
-def test_the_support_is_frozen():
-    model = frozen()
-    before = [(v["arrival"], v["features"]) for v in model.support_vectors()]
-    learn(model, emerging(50, seed=1))
-    assert [(v["arrival"], v["features"]) for v in model.support_vectors()] == before
 
 
 def test_a_larger_budget_comes_too_late_and_a_smaller_one_takes_effect():
@@ -219,16 +170,6 @@ def test_budgets_may_change_between_the_basis_and_the_next_step():
             model.mutate({"budget": budget})
         learn(model, stream)
     assert scores(models[0], stream) == scores(models[1], stream)
-
-
-def test_a_map_with_fewer_landmarks_has_fewer_features():
-    X = rows(40)
-    model = rb.Nystroem(20, kernel=RBF(0.3))
-    model.learn_many(X)
-    model.mutate({"budget": 5})
-    found = list(model.transform_one(dict(enumerate(X[0].tolist()))).values())
-    assert len(found) == 5
-    assert (model.transform_many(X[:1])[0] == found).all()
 
 
 def test_a_smaller_budget_keeps_what_the_rest_spans():

@@ -9,12 +9,11 @@ import numba
 import numpy as np
 import pytest
 from inside import plain
-from models import KERNELS, accuracy, learn
+from models import KERNELS, learn
 from optional import sklearn_svm
 from oracles import sbp as oracle
 from oracles.randoms import SplitMix
 from oracles.sbp import water_level
-from river import datasets, preprocessing
 from streams import LABELS, emerging, matrix
 
 import river_budget as rb
@@ -302,14 +301,6 @@ def test_a_weight_is_a_longer_step():
         assert model.n_support_vectors == t + 1
     lift = [model.decision_function_one(x) - twin.decision_function_one(x) for x, _ in stream]
     assert np.mean(lift) > 0.01
-
-
-@pytest.mark.parametrize(
-    ("dataset", "gamma", "least"), [(datasets.Bananas, 4.0, 0.87), (datasets.Phishing, 0.4, 0.88)]
-)
-def test_the_defaults_do_well_on_the_data_of_river(dataset, gamma, least):
-    model = preprocessing.StandardScaler() | rb.SBPClassifier(kernel=RBF(gamma), seed=1)
-    assert accuracy(model, dataset()) >= least
 
 
 def refined(slack=0.05, n=0, **options):

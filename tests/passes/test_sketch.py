@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
 from forging import packed, unpacked
 from oracles.sketch import sketch
-from river import evaluate, linear_model, metrics
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
@@ -56,19 +53,6 @@ def test_inner_products_are_those_of_the_kernel_on_average(kernel):
     errors = (np.array(products) - K) / lengths
     assert np.sqrt(np.mean(errors**2)) < 1.5 * np.sqrt(kernel.degree / n)
     assert np.abs(errors.mean(axis=0)).mean() < 3.0 / np.sqrt(60 * n)
-
-
-def test_products_of_features_become_linear():
-    rng = random.Random(1)
-
-    def accuracy(model):
-        stream = [{i: rng.gauss(0.0, 1.0) for i in range(8)} for _ in range(2500)]
-        examples = [(x, x[0] * x[1] + x[2] * x[3] > 0.0) for x in stream]
-        return evaluate.progressive_val_score(examples, model, metrics.Accuracy()).get()
-
-    sketched = rb.PolynomialCountSketch(200, seed=1) | linear_model.LogisticRegression()
-    assert accuracy(sketched) > 0.72
-    assert accuracy(linear_model.LogisticRegression()) < 0.6
 
 
 def test_the_map_of_a_feature_depends_on_its_name_and_the_seed_only():

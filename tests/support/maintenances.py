@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from inside import plain, row, squared_length, support
-from oracles.budgeted_sgd import BudgetedSGD, degradations, lightest, weight_degradation
+from oracles.budgeted_sgd import BudgetedSGD, degradations, weight_degradation
+from oracles.rounds import lightest
 
 from river_budget.kernels import RBF
 

@@ -99,8 +99,27 @@ def assert_same(computed, expected, close=CLOSE):
 
 
 def assert_close(scores, expected, close=CLOSE):
+    expected = np.asarray(expected)
     assert np.isfinite(expected[:, 0] if expected.ndim == 2 else expected).all()
     np.testing.assert_allclose(scores, expected, rtol=0, atol=close * np.nanmax(np.abs(expected)))
+
+
+def assert_classes_replay(model, oracle, stream, labels=(), weights=None):
+    """An AutoKernel has the probabilities and weights of its reference, while labels appear."""
+    labels, computed, expected = list(labels), [], []
+    for (x, y), w in zip(stream, weights or [1.0] * len(stream), strict=True):
+        if len(labels) >= 2:
+            shares = model.predict_proba_one(x)
+            computed += [shares[label] for label in labels]
+            expected += oracle.probabilities(x).tolist()
+        if y not in labels:
+            labels.append(y)
+            if len(labels) > 2:
+                oracle.add_class()
+        model.learn_one(x, y, w)
+        oracle.learn(x, labels.index(y), w)
+    assert_close(computed, expected)
+    assert_close([expert["weight"] for expert in model.experts()], oracle.w)
 
 
 def plain_frequencies(name, kernel, n, seed=7):

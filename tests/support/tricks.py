@@ -71,34 +71,6 @@ USES = {  # each prints microseconds per example, or seconds
 model.learn_many(X, y)
 print(json.dumps(least_of(lambda: model.learn_many(X, y)) / len(y) * 1e6))
 """,
-    "scores": """
-model.learn_many(X, y)
-model.predict_many(X)
-print(json.dumps(least_of(lambda: model.predict_many(X)) / len(y) * 1e6))
-""",
-    "dicts": """
-stream = [({f"f{i}": v for i, v in enumerate(x)}, bool(t)) for x, t in zip(X.tolist(), y)]
-
-def work():
-    for x, t in stream:
-        model.predict_one(x)
-        model.learn_one(x, t)
-
-work()
-print(json.dumps(least_of(work, 15) / len(y) * 1e6))
-""",
-    "documents": """
-names = (40_000 * rng.random((3000, 30)) ** 4).astype(int)
-stream = [({f"w{n}": 1.0 for n in row}, row[0] % 2 == 0) for row in names.tolist()]
-
-def work():
-    fresh = model.clone()
-    for x, t in stream:
-        fresh.learn_one(x, t)
-
-work()
-print(json.dumps(least_of(work, 3) / len(stream) * 1e6))
-""",
     "first call": """
 start = time.process_time()  # it takes long, and others use the machine
 model.learn_one(dict(enumerate(X[0].tolist())), True)

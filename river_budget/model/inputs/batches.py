@@ -114,8 +114,9 @@ class Batch:
         """Which examples hold a bad cell."""
         if self.lists is None:
             return ~np.isfinite(self.values).all(axis=1)
-        found = np.zeros(len(self), bool)
-        found[self.lists.owners[~np.isfinite(self.lists.values)]] = True
+        found, starts = np.zeros(len(self), bool), self.lists.starts
+        some = self.lists.values[starts[0] : starts[-1]]  # the lists may be a part of others
+        found[self.lists.owners[~np.isfinite(some)]] = True
         return found
 
     def first_bad(self, t: int) -> tuple[Any, Any]:

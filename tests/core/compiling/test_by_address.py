@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import json
 
 import numpy as np
 import pytest
 from models import MODELS, TRANSFORMERS, learned, stream_for
 from optional import needs_compiler
-from processes import output_of
 from river import base
 
 import river_budget as rb
@@ -21,18 +19,6 @@ from river_budget.kernels import RBF
 pytestmark = needs_compiler  # else nothing is compiled, and all is at hand
 
 PLAIN = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
-READY = """
-import json
-import river_budget as rb
-from river_budget.core.compiling import by_address
-{code}
-print(json.dumps(int(by_address.ready)))
-"""
-
-
-def ready_after(code):
-    """What is ready in a new process after this."""
-    return Need(json.loads(output_of("-c", READY.format(code=code))))
 
 
 def made_ready(code, monkeypatch):
@@ -66,14 +52,6 @@ def made_ready(code, monkeypatch):
 )
 def test_what_models_need_is_made_ready_and_nothing_else(code, needs, monkeypatch):
     assert made_ready(code, monkeypatch) == needs
-
-
-@pytest.mark.parametrize(
-    ("code", "needs"),
-    [("", Need(0)), ("rb.RBPClassifier(5).learn_one({'a': 1.0}, True)", PLAIN)],
-)
-def test_a_process_begins_with_nothing(code, needs):
-    assert ready_after(code) == needs
 
 
 @pytest.mark.parametrize("model", MODELS)

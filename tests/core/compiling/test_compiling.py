@@ -1,4 +1,4 @@
-"""How functions are compiled: core/compiling/numba_pipeline.py. That it gives what numba's own way gives, core/compiling/test_start.py says."""
+"""How functions are compiled: core/compiling/numba_pipeline.py. That it gives what numba's own way gives, core/compiling/test_plain.py says."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import numba
 import numpy as np
 import pytest
-from in_package import in_the_package
 from numba.core.cpu import CPUContext
 from optional import needs_compiler
 from processes import output_of
@@ -56,6 +55,12 @@ def test_compiling_leaves_the_garbage_collector_and_the_lock_of_the_process_alon
     assert looks > 50
     assert different == 0
     assert callbacks > 0  # numba's own
+
+
+def in_the_package(function):
+    """Compiled as one of the package: steps are left out, and references are not counted."""
+    function.__module__ = "river_budget.core.compiling.numba_pipeline"
+    return function
 
 
 @compiled(inlined=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import weakref
 
 import numpy as np
 import pytest
@@ -41,16 +42,16 @@ def test_a_third_class_comes_at_once_for_whoever_looks_on():
     """While the new takes the place of the old, nothing is freed: that may let another thread go on."""
     model, seen = taught(rb.BSGDClassifier(9), 20), []
 
-    class Onlooker:
-        def __del__(self):
-            seen.append(model.n_outputs == views(model.block).head.outputs)
+    def look():
+        seen.append(model.n_outputs == views(model.block).head.outputs)
 
     while model.n_outputs == 1:
         model._add_label(f"class {len(model.labels.known)}")
     for _ in range(3):
-        model.free_rows.append(Onlooker())
+        weakref.finalize(model.block, look)
+        weakref.finalize(model.labels, look)
         model._add_label(f"class {len(model.labels.known)}")
-    assert seen == [True] * 3
+    assert seen == [True] * 6
 
 
 @pytest.mark.parametrize("model", one_of_each(MODELS))
