@@ -21,7 +21,9 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-PAUSE = 2e-5  # seconds that a batch sleeps between two parts; systems make it some four times as long
+PAUSE = (
+    2e-5  # seconds that a batch sleeps between two parts; systems make it some four times as long
+)
 NESTED = (
     "this model is being changed, and a change inside a change is refused: a value or a name of the example, a signal "
     "handler or a finalizer has called a method that changes the model"

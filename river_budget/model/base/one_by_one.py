@@ -10,7 +10,7 @@ import struct
 from typing import Any
 
 from ..calls.calls import PreparedList, PreparedRow
-from ..inputs.features import SUMS, copied
+from ..inputs.features import SUMS, copied, packer_of
 from .batch_passes import ManyAtOnce
 
 AGAIN: Any = object()
@@ -86,16 +86,9 @@ class OneByOne(ManyAtOnce):
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
                 return AGAIN
             if self._fits(prepared, features, version):
-                new: list[Any] = []
-                if -1 in places:
-                    new = [name for name, place in zip(x, places, strict=True) if place < 0]
                 try:
                     lock.changing = True
-                    return self._learn_listed(x, new, prepared, places, target, w, wanted)
-                except BaseException:
-                    if new:
-                        self.take_back(new)
-                    raise
+                    return self._learn_listed(x, prepared, places, target, w, wanted)
                 finally:
                     lock.changing = False
         return self._learn_the_long_way(x, target, w, labels, wanted)
@@ -104,11 +97,11 @@ class OneByOne(ManyAtOnce):
         """(copy of x, a call with its values, places, -1 for an unknown name); None if x must be checked one by one."""
         if not (self.free_lists and self.takes_lists and isinstance(x, dict)):
             return None
-        x = copied(x)
-        if len(x) == len(self.features):
+        x, features = copied(x), self.features
+        if len(x) == len(features.places):
             return None  # it may be a whole row
         prepared = self._list_for(len(x))
-        places = self.features.pack_list(x, prepared.values)
+        places = features.pack_list(x, prepared.values)
         return None if places is None else (x, prepared, places)
 
     def _fits(self, prepared: PreparedList, features: Any, version: int) -> bool:
@@ -119,26 +112,27 @@ class OneByOne(ManyAtOnce):
             and features.version == version
         )
 
-    def _learn_listed(
+    def _learn_new(
         self,
         x: dict[Any, Any],
-        new: list[Any],
         prepared: PreparedList,
         places: list[int],
         target: float,
         w: float,
         wanted: bool,
     ) -> Any:
-        """Learn the example of a prepared call, whose `new` names are given places first."""
-        if new:
+        """Learn the example of a prepared call; its new names, with places below 0, are given places first."""
+        new = [name for name, place in zip(x, places, strict=True) if place < 0]
+        try:
             self.add_features(new, x)
             if prepared.arrays[0] is not self.block:  # it has grown
-                x = dict(zip(x, prepared.values.tolist(), strict=False))
-                return self._learn_known(x, target, w, wanted)
-            places = list(map(self.features.places.__getitem__, x))
-        prepared.fill_places(places)
-        prepared.target[0], prepared.weight[0] = target, w
-        return self._learned(prepared, self.free_lists, wanted)
+                values, prepared = prepared.values, self._list_for(len(x))
+                prepared.values[: len(x)] = values[: len(x)]
+            prepared.write(list(map(self.features.places.__getitem__, x)), target, w)
+            return self._learned(prepared, self.free_lists, wanted)
+        except BaseException:
+            self.take_back(new)
+            raise
 
     def _learn_the_long_way(
         self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
@@ -164,7 +158,7 @@ class OneByOne(ManyAtOnce):
         """Learn a checked copy of an example (`FeatureIndex.taken`). Adds its features to the known ones."""
         if self.block is None:
             self.add_features(list(x))
-        elif new := self.features.unknown(x):
+        elif not self.takes_lists and (new := self.features.unknown(x)):
             try:
                 self.add_features(new, x)
                 return self._learn_known(x, target, w, wanted)
@@ -174,22 +168,38 @@ class OneByOne(ManyAtOnce):
         return self._learn_known(x, target, w, wanted)
 
     def _learn_known(self, x: dict[Any, Any], target: float, w: float, wanted: bool) -> Any:
-        """Learn a checked copy of an example whose names are all known.
+        """Learn a checked copy of an example. Where the pass takes whole rows, its names are all known.
 
         Behind the pass nothing asks for memory, but for scores that are wanted (`read_scores`): else an example could be
         learned, and the call fail.
         """
+        features = self.features
         prepared: Any
-        if not self.takes_lists or 0 < len(x) == len(self.features) == self.features.width:
+        if not self.takes_lists or (
+            0 < len(x) == len(features) == features.width and features.knows(x)
+        ):
             free: list[Any] = self.free_rows
             prepared = self._free_row(free)
-            self.features.write(x, prepared, target, w)
-        else:
-            free, prepared = self.free_lists, self._list_for(len(x))
-            prepared.fill(*self.features.split(x))
-            prepared.target[0] = target
-            prepared.weight[0] = w
-        return self._learned(prepared, free, wanted)
+            features.write(x, prepared, target, w)
+            return self._learned(prepared, free, wanted)
+        prepared, (places, values) = self._list_for(len(x)), features.split(x)
+        packer_of(len(x))(prepared.values, 0, *values)
+        return self._learn_listed(x, prepared, places, target, w, wanted)
+
+    def _learn_listed(
+        self,
+        x: dict[Any, Any],
+        prepared: PreparedList,
+        places: list[int],
+        target: float,
+        w: float,
+        wanted: bool,
+    ) -> Any:
+        """Learn the example of a prepared call with its values; its places are below 0 for new names."""
+        if -1 in places:
+            return self._learn_new(x, prepared, places, target, w, wanted)
+        prepared.write(places, target, w)
+        return self._learned(prepared, self.free_lists, wanted)
 
     def _learned(self, prepared: Any, free: list[Any], wanted: bool) -> Any:
         """Learn the example of a prepared call, and keep the call."""

@@ -237,10 +237,20 @@ def _packer_of_places(n: int) -> Callable[..., None]:
 class PreparedList(Call):
     """A call for one example with only some of the features; it takes time in proportion to these."""
 
-    __slots__ = ("passes", "places", "room", "scores", "target", "values", "weight")
+    __slots__ = (
+        "arrived",
+        "passes",
+        "places",
+        "room",
+        "scores",
+        "target",
+        "values",
+        "weight",
+    )
 
     def __init__(self, passes: Any, block: Any, room: int, n_outputs: int):
         self.passes, self.room = passes, room
+        self.arrived = memoryview(blocks.field_of(block, "arrived"))  # how many vectors so far
         values, self.values = _array_and_view(room)
         whole: Any = _integers(room + 2)
         whole[:] = 0
@@ -261,6 +271,11 @@ class PreparedList(Call):
         n = len(places)
         self.fill_places(places)
         packer_of(n)(self.values, 0, *values)
+
+    def write(self, places: list[int], target: float, w: float) -> None:
+        """Write the places of an example's features, its target and its weight into the call."""
+        self.fill_places(places)
+        self.target[0], self.weight[0] = target, w
 
     def fill_places(self, places: list[int]) -> None:
         """Write the places of an example's features into the call."""

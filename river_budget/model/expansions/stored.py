@@ -10,6 +10,8 @@ import numpy as np
 from ...core.block import blocks
 from ...kernels import Laplacian
 from ..base.one_by_one import OneByOne
+from ..calls.calls import PreparedList
+from ..inputs.features import are_plain
 from ..stream_warnings import warn
 
 FREE_SHARE = 0.5  # a table grows if forgetting names leaves fewer free places
@@ -21,6 +23,43 @@ class StoredVectors(OneByOne):
     """A model that stores support vectors."""
 
     _was_bounded = False  # whether the table has reached its bound, which is said once
+
+    def _learn_new(
+        self,
+        x: dict[Any, Any],
+        prepared: PreparedList,
+        places: list[int],
+        target: float,
+        w: float,
+        wanted: bool,
+    ) -> Any:
+        """The same, but new names are only lent places, to be kept if the example becomes a vector: few documents do."""
+        features, block, new = self.features, self.block, places.count(-1)
+        vacant, arrived = features.vacant, prepared.arrived[0]
+        if new > len(vacant) or not are_plain(x):
+            return super()._learn_new(x, prepared, places, target, w, wanted)
+        lent, left, next_place = vacant[-new:], len(vacant) - new, vacant.pop
+        try:
+            places = [place if place >= 0 else next_place() for place in places]
+            prepared.write(places, target, w)
+            return self._learned(prepared, self.free_lists, wanted)
+        finally:
+            if prepared.arrived[0] == arrived and self.block is block:
+                vacant[left:] = lent
+            else:
+                self._keep_names(x, places)
+
+    def _keep_names(self, x: dict[Any, Any], places: list[int]) -> None:
+        """Give the new names of an example that was learned the places that were lent to them.
+
+        Where there is no memory for that, prepared calls give back theirs first.
+        """
+        self.forget_rows()
+        try:
+            self.features.keep(zip(x, places, strict=True))
+        except MemoryError:
+            self.free_lists.clear()
+            self.features.keep(zip(x, places, strict=True))
 
     def make_room(self, new: int, beside: Collection[Any]) -> None:
         """Free places for so many new names: forget names that no vector uses, or make the table wider."""

@@ -1,7 +1,8 @@
 """FeatureIndex: the names of features and their places, the rows of a model's tables. Public Python only.
 
-A place is given when a name is first learned; new names of one example are sorted first, so that the order of a dict
-never matters. The next free place is the smallest. Sums over features go in the order of places. A missing feature is 0.
+A place is given when a name is first learned. The next free place is the smallest, and new names of one example are sorted
+first. (Where an example may leave no vector, the order of its dict decides: model/expansions/stored.py.) Sums over features
+go in the order of places, so this order may change their last bit. A missing feature is 0.
 """
 
 from __future__ import annotations
@@ -136,6 +137,12 @@ class FeatureIndex:
         self.version += 1
         del self.vacant[-len(new) :]
         self.width, self._reader = max(self.width, 1 + places[-1]), None
+
+    def keep(self, places: Iterable[tuple[Any, int]]) -> None:
+        """Give plain names, known or new, these places, which are not vacant."""
+        self.places.update(places)
+        self.version += 1
+        self._reader = None
 
     def remove(self, names: Iterable[Any]) -> None:
         """Forget these names, if they are known."""
