@@ -16,7 +16,7 @@ from optional import package
 import river_budget as rb
 from river_budget.experiments import command
 from river_budget.experiments.common.scores import NumberScore
-from river_budget.experiments.own_data import finding, source, trial, values, verbs
+from river_budget.experiments.own_data import source, trial, values, verbs
 from river_budget.experiments.own_data.columns import Columns, Dates
 
 LINEAR = ("--models", "LogisticRegression")
@@ -338,8 +338,3 @@ def test_a_description_of_columns_is_checked_when_it_is_read():
     for dates in ({"t": ["%Q", "2024-01-01", False]}, {"t": ["ISO", "soon", False]}, {"t": 1}):
         with pytest.raises((ValueError, TypeError)):
             Columns.described(known | {"dates": dates})
-
-
-def test_things_are_counted_in_words():
-    assert [command.main, finding.counted(1, "row")][1:] == ["1 row"]
-    assert finding.counted(1200, "row") == "1,200 rows"

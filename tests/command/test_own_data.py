@@ -15,7 +15,7 @@ from river import datasets
 
 import river_budget as rb
 from river_budget.experiments import command
-from river_budget.experiments.own_data import csv_text, source, trial
+from river_budget.experiments.own_data import csv_text, trial
 
 LINEAR = ("--models", "LogisticRegression")
 
@@ -304,12 +304,3 @@ def test_similar_models_are_proposed(capsys, tmp_path):
     path = written(tmp_path, lines())
     code, _, err = run(capsys, "try", path, "--target", "y", "--models", "autokernel")
     assert (code, "did you mean 'AutoKernel'?" in err) == (command.USAGE, True)
-
-
-def test_packed_files_are_unpacked(tmp_path):
-    import gzip
-
-    path = tmp_path / "data.csv.gz"
-    path.write_bytes(gzip.compress(lines().encode()))
-    with source.opened(str(path), expected=["y"]) as found:
-        assert (found.names, len(list(found.rows))) == (["a", "b", "y"], 60)

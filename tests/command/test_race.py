@@ -65,12 +65,6 @@ def test_every_model_of_the_race_runs_on_every_stream():
         assert 0 < result.error < 1
 
 
-def test_a_curve_counts_the_errors_so_far():
-    (few,) = race(["bananas"], models=["LogisticRegression"], examples=50)
-    (all_,) = race(["bananas"], models=["LogisticRegression"], examples=80)
-    assert all_.errors[all_.at.index(50)] == few.error
-
-
 def test_short_streams_have_short_curves():
     (result,) = race(["drift"], models=["RBP"], examples=3)
     assert result.at == (1, 2, 3)

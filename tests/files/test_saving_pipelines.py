@@ -270,24 +270,6 @@ def test_a_scaler_of_features_with_any_names_comes_back(scaler, file):
     assert repr(found) == repr(expected)  # some are NaN
 
 
-@pytest.mark.parametrize("max_held", [12, 10_000])
-def test_predictions_that_wait_for_labels_wait_in_the_file_too(max_held, file):
-    model = rb.Delayed(pre.StandardScaler() | BSGD.clone(), max_held)
-    examples = [({"a": x["a"], "b": x["b"]}, y) for x, y in stream(120, 5)]
-    rows = [x for x, _ in examples]
-    for asked, (x, y) in zip(rows[20:80], examples, strict=False):
-        model.predict_proba_one(asked)
-        model.learn_one(x, y)
-    rb.save(model, file)
-    same = rb.load(file)
-    assert same.n_held == model.n_held > 5
-    for asked, (x, y) in zip(rows[80:], examples[60:], strict=False):
-        assert same.predict_proba_one(asked) == model.predict_proba_one(asked)
-        model.learn_one(x, y)
-        same.learn_one(x, y)
-    assert nodes.encoded(same)[0] == nodes.encoded(model)[0]
-
-
 @pytest.mark.parametrize("filtering", [anomaly.QuantileFilter, anomaly.ThresholdFilter])
 def test_a_filter_of_anomalies_is_saved(filtering, file):
     model = filtering(rb.KernelOneClassSVM(0.2, 9, seed=1), 0.7)

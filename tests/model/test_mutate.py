@@ -106,16 +106,3 @@ def test_of_several_changes_all_happen_or_none(changes):
         assert pickle.dumps(model) == before
     else:
         assert {name: getattr(model, name) for name in changes} == changes
-
-
-@pytest.mark.parametrize(
-    "model", [rb.AutoKernelClassifier(), rb.NOGDClassifier(20)], ids=["auto", "nogd"]
-)
-def test_a_budget_beyond_any_memory_is_not_kept(model, tmp_path):
-    model = learned(model.clone(), 40)
-    with pytest.raises((ValueError, MemoryError)):
-        model.mutate({"budget": HUGE})
-    assert model.budget < 10**4
-    found = through_a_file(model, tmp_path)
-    stream = stream_for(model, 20)
-    assert [found.predict_one(x) for x, _ in stream] == [model.predict_one(x) for x, _ in stream]

@@ -7,6 +7,7 @@ import pickle
 import re
 from collections import Counter
 
+import docstrings
 import numpy as np
 import pytest
 from folders import EXAMPLES, TESTS
@@ -91,18 +92,7 @@ def test_an_estimator_has_a_line_style_of_its_own(name):
 
 def parameter_texts(kind):
     """{name: text} of the section Parameters of a docstring."""
-    section = inspect.cleandoc(kind.__doc__).partition("Parameters\n----------\n")[2]
-    texts, name = {}, None
-    for line in section.splitlines():
-        if line.startswith("---"):  # the heading of the next section was taken for a name
-            texts.pop(name)
-            break
-        if line and not line.startswith(" "):
-            name = line
-            texts[name] = []
-        elif line.strip():
-            texts[name].append(line.strip())
-    return {name: " ".join(lines) for name, lines in texts.items()}
+    return dict(docstrings.entries_of(docstrings.parts_of(kind.__doc__)["Parameters"]))
 
 
 OWN_WORDS = {  # parameters that mean something else, or more, in these families

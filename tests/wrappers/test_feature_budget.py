@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import random
 from collections import Counter
 
@@ -66,21 +65,6 @@ def test_the_order_of_a_dict_never_matters():
         rng.shuffle(names)
         other.learn_one({name: x[name] for name in names})
     assert sorted(one.kept()) == sorted(other.kept())
-
-
-@pytest.mark.parametrize("half_life", [None, 30.0])
-def test_files_and_pickles_go_on_exactly(half_life, tmp_path):
-    model = rb.FeatureBudget(30, half_life) | rb.RBPClassifier(10, seed=1)
-    examples = list(stream(400))
-    for i, x in enumerate(examples[:200]):
-        model.learn_one(x, i % 3 == 0)
-    rb.save(model, tmp_path / "model.rb")
-    others = rb.load(tmp_path / "model.rb"), pickle.loads(pickle.dumps(model))
-    for i, x in enumerate(examples[200:]):
-        for other in others:
-            assert rb.decision_function_one(other, x) == rb.decision_function_one(model, x)
-        for each in (model, *others):
-            each.learn_one(x, i % 3 == 0)
 
 
 def test_a_linear_model_stays_small():

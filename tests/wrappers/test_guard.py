@@ -241,25 +241,21 @@ def test_learning_many_examples_is_a_loop(form, mode):
     assert list(found) == predictions if form != "pyarrow" else found.to_pylist() == predictions
     if form == "pandas":
         assert found.index.tolist() == many.index.tolist()
-
-
-@pytest.mark.parametrize("form", ["array", "pandas", "polars", "pyarrow", "csr"])
-@pytest.mark.parametrize("mode", ["skip", "last"])
-def test_probabilities_of_many_examples_are_those_of_one(form, mode):
-    X, _, y = table(1)
-    many, rows = in_form(form, X)
-    model = model_behind(rb.Guard(mode))
-    assert len(model.predict_proba_many(many)) in (0, 2, N)  # nothing learned
-    model.learn_many(many, y)
-    found = model.predict_proba_many(many)
-    expected = [model.predict_proba_one(x) for x in rows]
+    shares, expected = model.predict_proba_many(many), [one.predict_proba_one(x) for x in rows]
     for label in (False, True):
-        column = found[label if form in ("array", "pandas", "csr") else str(label)]
+        column = shares[label if label in shares else str(label)]
         column = column.to_pylist() if form == "pyarrow" else list(column)
         assert column == [each[label] for each in expected]
-    good = X[np.isfinite(X).all(axis=1)]
-    for part in (X[~np.isfinite(X).all(axis=1)], good, good[:0]):
-        assert len(model.predict_many(in_form(form, part)[0])) == len(part)
+
+
+def test_a_fresh_guarded_model_and_frames_of_good_rows_or_bad_ones_or_none():
+    X, bad, y = table(1)
+    for form in FORMS:
+        model = model_behind(rb.Guard("skip"))
+        assert len(model.predict_proba_many(in_form(form, X)[0])) in (0, 2, N)  # nothing learned
+        model.learn_many(in_form(form, X)[0], y)
+        for part in (X[bad], X[~bad], X[:0]):
+            assert len(model.predict_many(in_form(form, part)[0])) == len(part)
 
 
 def test_a_guard_that_raises_learns_nothing_of_a_frame_with_a_bad_cell():

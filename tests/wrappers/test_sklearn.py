@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import pathlib
 import pickle
 from collections import Counter
 
@@ -28,7 +26,6 @@ from river_budget.sklearn import BudgetClassifier, BudgetRegressor
 
 SCALED = preprocessing.StandardScaler
 UNITS = rb.TargetStandardScaler
-PACKAGE = pathlib.Path(rb.__file__).parent
 
 
 def unfitted():
@@ -56,19 +53,6 @@ def test_it_passes_scikit_learns_checks_but_for_those_that_gradient_descent_fail
     assert found["xfail"] <= 2
     skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
     assert skipped <= {"check_array_api_input"}
-
-
-def test_nothing_else_in_the_package_needs_scikit_learn():
-    importing = set()
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.parse(path.read_text()).body:  # not inside functions
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            if isinstance(node, ast.Try):
-                names += [n.module for n in node.body if isinstance(n, ast.ImportFrom)]
-            if any(name.partition(".")[0] == "sklearn" for name in names):
-                importing.add(str(path.relative_to(PACKAGE)))
-    assert {name.partition("/")[0] for name in importing} == {"sklearn"}
 
 
 # The same model as without scikit-learn

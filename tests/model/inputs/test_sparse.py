@@ -348,7 +348,7 @@ def test_bad_values_in_a_sparse_matrix_are_refused():
 # Random waves
 
 
-def test_waves_of_names_without_end(monkeypatch, tmp_path):
+def test_waves_of_names_without_end(monkeypatch):
     """Names that are forgotten get the same numbers when they come back."""
     model, other = rb.FOGDClassifier(20, K, seed=1), rb.FOGDClassifier(20, K, seed=1)
     expected = run(model, STREAM)
@@ -357,13 +357,8 @@ def test_waves_of_names_without_end(monkeypatch, tmp_path):
     assert close(run(other, STREAM, shuffled=True), expected)
     assert len(other.features) <= 40 < len(model.features)
     assert other.memory_usage < model.memory_usage
-    rb.save(other, tmp_path / "model.rb")
-    loaded = rb.load(tmp_path / "model.rb")
-    clone, copied = other.clone(include_attributes=True), copy.deepcopy(other)
     further = list(documents(30, seed=5))
-    expected = run(model, further)
-    for twin in (other, loaded, clone, copied):
-        assert close(run(twin, further), expected)
+    assert close(run(other, further), run(model, further))
 
 
 # What is gathered of a call
