@@ -26,9 +26,6 @@ GOLDEN = 2e-4  # width of the bracket at which the search for equation 21 stops
 OF_ANY_KERNEL = [strategy for strategy in STRATEGIES if not strategy.needs_rbf]
 OTHER_KERNELS = [kernel for kernel in POSITIVE if not isinstance(kernel, RBF)]
 
-amounts = st.builds(
-    lambda sign, power: sign * 10.0**power, st.sampled_from([-1.0, 1.0]), st.floats(-5.0, 5.0)
-)
 distances = st.floats(-4.0, 1.5).map(lambda power: 10.0**power)
 
 
@@ -161,16 +158,6 @@ def test_a_pair_merges_at_the_best_place(distance, outputs, seed):
     assert lost <= best * BEST + ROUNDING * min(a_m @ a_m, a_n @ a_n)
 
 
-@given(amounts, amounts, st.floats(-1e3, 1e3))
-def test_equal_vectors_add_their_coefficients(a_m, a_n, value):
-    model = maintained([[value, 1.0]] * 2, [[a_m], [a_n]], Merge(), RBF(1.0))
-    X, A, _ = support(model)
-    assert A[0, 0] == a_m + a_n
-    np.testing.assert_allclose(
-        X[0], [value, 1.0], rtol=1e-15, atol=1e-17
-    )  # what no distance can feel is given up
-
-
 @pytest.mark.parametrize("strategy", [Merge(), Merge(objective="eq21")], ids=repr)
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_merging_duplicates_moves_no_prediction(strategy, outputs):
@@ -221,20 +208,12 @@ def test_the_pair_does_not_depend_on_the_size_of_the_coefficients():
 
 
 @pytest.mark.parametrize("method", ["cascade", "gradient"])
-@pytest.mark.parametrize("arity", [2, 3, 5, 10])
+@pytest.mark.parametrize("arity", [2, 3, 10, 30])
 def test_a_maintenance_makes_room_for_arity_minus_one_vectors(method, arity):
     rng = np.random.default_rng(arity)
     X, A = rng.normal(size=(21, 3)), rng.normal(size=(21, 1))
     model = maintained(X, A, Merge(arity, method), RBF(0.5))
-    assert model.n_support_vectors == 20 + 2 - arity
-
-
-@pytest.mark.parametrize("method", ["cascade", "gradient"])
-def test_an_arity_beyond_the_budget_merges_all(method):
-    rng = np.random.default_rng(0)
-    X, A = rng.normal(size=(4, 3)), rng.normal(size=(4, 1))
-    model = maintained(X, A, Merge(9, method), RBF(0.5))
-    assert model.n_support_vectors == 1
+    assert model.n_support_vectors == max(20 + 2 - arity, 1)
 
 
 @pytest.mark.parametrize("method", ["cascade", "gradient"])

@@ -166,15 +166,6 @@ def test_thousands_of_near_duplicates_leave_the_model_sane(apart):
     assert np.mean(predictions == labels) > 0.6
 
 
-@pytest.mark.parametrize("n_features", [1, 3])
-def test_a_linear_model_needs_no_more_vectors_than_features(n_features):
-    rows, labels = np.random.default_rng(3).normal(size=(200, n_features)), np.arange(200) % 3 == 0
-    rows[::10] = 0.0
-    model = rb.BSGDClassifier(20, Linear(), Project(), **PEGASOS)
-    model.learn_many(rows, labels)
-    assert model.n_support_vectors == n_features
-
-
 def test_the_projectron_does_not_blow_up_in_regression():
     """Old vectors that newcomers made dependent were kept, and coefficients grew to 1e7."""
     model = rb.ProjectronRegressor(100, RBF(), threshold=0.0, learning_rate=0.1)

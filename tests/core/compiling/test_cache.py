@@ -60,7 +60,7 @@ def flipped(share):
     return damage
 
 
-DAMAGES = [flipped(share) for share in (0.0, 0.03, 0.5, 0.97)]
+DAMAGES = [flipped(share) for share in (0.0, 0.03, 0.9)]
 DAMAGES += [lambda data: b"", lambda data: b"garbage\n", lambda data: data[: len(data) // 2]]
 
 

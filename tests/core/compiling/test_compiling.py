@@ -11,6 +11,7 @@ from numba.core.cpu import CPUContext
 from optional import needs_compiler
 from processes import output_of
 
+from river_budget.core.compiling.array_views import f64_matrix
 from river_budget.core.compiling.jit import compiled
 from river_budget.core.compiling.plain import PLAIN
 
@@ -173,3 +174,16 @@ def test_no_function_of_the_package_holds_the_address_of_another(monkeypatch):
     asked.clear()
     assert numba.njit(in_the_package(twice), **options)(np.ones(3)) == 6.0
     assert not asked
+
+
+@compiled(called_from_python=True)
+def of_matrix_at(address, rows, columns):
+    """A part of a matrix, a row of it and a number, by shape and strides."""
+    matrix = f64_matrix(address, rows, columns)
+    return matrix[1:, 2].sum(), matrix[-1].sum(), matrix.T[3, 1], matrix.size
+
+
+def test_matrices_at_an_address():
+    matrix = np.arange(20.0).reshape(4, 5)
+    expected = (matrix[1:, 2].sum(), matrix[-1].sum(), matrix[1, 3], 20)
+    assert of_matrix_at(matrix.ctypes.data, 4, 5) == expected
