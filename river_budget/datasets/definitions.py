@@ -67,7 +67,6 @@ class Definition:
     files: tuple[File, ...]  # joined in this order
     beside: tuple[File, ...] = ()  # published with them, but no part of the set
     prepare: Preparation = as_published
-    positive: float = 1.0  # in a binary set, the label that becomes True
     authors: str | None = None  # the address of the authors' matrix and permutations
     time_order: bool = False
     sparse: bool = False

@@ -115,7 +115,7 @@ class StoredDataset(base.FileDataset):
         if self.task == base.REG:
             return y
         if self.task == base.BINARY_CLF:
-            return np.equal(y, self.definition.positive)
+            return np.equal(y, 1.0)
         return y.astype(np.int64)
 
     def __iter__(self) -> Iterator[tuple[dict[int, float], Any]]:

@@ -35,23 +35,9 @@ PLACE_BYTES = 64  # more than a vacant place takes
 SPARE_PLACES = 64  # of a small table
 
 
-def is_expansion(model: Any) -> bool:
-    return isinstance(model, BudgetModel)
-
-
 def is_window(model: Any) -> bool:
     """Whether vectors are a window of the stream: then `factor` is a table that the model can compute."""
-    return is_expansion(model) and bool(model.algorithm.columns.marks)
-
-
-def _has_whole_factor(model: Any) -> bool:
-    """Whether `factor` has numbers above its diagonal."""
-    return bool(value_of(model.algorithm.files.whole_factor, model))
-
-
-def _scores_with_rows(model: Any) -> bool:
-    """Whether scoring reads `per_vector`."""
-    return model.algorithm.files.scored_rows or bool(getattr(model, "average", False))
+    return isinstance(model, BudgetModel) and bool(model.algorithm.columns.marks)
 
 
 # to the file
@@ -76,8 +62,8 @@ def encoded(model: Any, arrays: Arrays) -> Node:
     node["own"] = {name: _number(record[name]) for name in record.dtype.names}
     node["arrays"] = int(next(reversed(arrays)).partition("/")[0]) + 1 if arrays else 0
     tables = _tables(model)
-    if "factor" in tables and not _has_whole_factor(model):  # its upper half is unused
-        tables["factor"] = np.tril(tables["factor"])
+    if "factor" in tables and not value_of(model.algorithm.files.whole_factor, model):
+        tables["factor"] = np.tril(tables["factor"])  # its upper half is unused
     for name, table in tables.items():
         arrays[f"{node['arrays']}/{name}"] = np.array(table, f"<{table.dtype.kind}8", order="C")
     return node
@@ -91,7 +77,8 @@ def _tables(model: Any) -> dict[str, Any]:
     found: dict[str, Any] = {
         name: getattr(block, name)[parts.get(name, (..., slice(n)))]
         for name in TABLES
-        if getattr(block, name).size and (is_expansion(model) or name not in TABLES_OF_VECTORS)
+        if getattr(block, name).size
+        and (isinstance(model, BudgetModel) or name not in TABLES_OF_VECTORS)
     }
     found |= model.own_tables()
     return found
@@ -167,7 +154,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
         raise damaged("a part of its state is missing")
     count, width = numbers["count"], max(model.features.width, 1)
     most = 2 * width + SPARE_PLACES
-    if is_expansion(model):  # names that were forgotten leave places
+    if isinstance(model, BudgetModel):  # names that were forgotten leave places
         most = max(most, LARGEST_TABLE // (8 * (count + 1)))
     if not width <= numbers["width"] <= most or (model.features.vacant and not model.takes_lists):
         raise damaged("its width does not fit its features")
@@ -185,7 +172,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     block = blocks.views(model.block)
     for name, table in _tables(model).items():
         table[...] = trust.table(source, folder, name, table.shape, table.dtype)
-    if is_expansion(model) and block.vectors[model.features.vacant].any():
+    if isinstance(model, BudgetModel) and block.vectors[model.features.vacant].any():
         raise damaged("its vectors have numbers at vacant places")
     trust.check_state(model, count)
     if only_predicts and is_window(model):
@@ -220,7 +207,8 @@ def _fields(model: Any, numbers: dict[str, Any], only_predicts: bool) -> dict[st
         fields |= {"count": count, "capacity": room}
     if only_predicts:
         fields["factored"] = 0
-        fields["per_vector"] = fields.get("per_vector", 0) if _scores_with_rows(model) else 0
+        if not (model.algorithm.files.scored_rows or getattr(model, "average", False)):
+            fields["per_vector"] = 0  # scoring does not read them
     return fields
 
 

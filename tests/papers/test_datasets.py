@@ -23,7 +23,7 @@ from river.datasets import base
 from scipy import io as matlab
 
 from river_budget import datasets
-from river_budget.datasets import digests, fetching, preparing, reading
+from river_budget.datasets import fetching, preparing, reading
 from river_budget.datasets.definitions import Definition, File, collection
 
 STORED = datasets.StoredDataset.__subclasses__()
@@ -68,12 +68,12 @@ def get(kind):
 
 
 def in_mirror(kind):
-    return all(f"{file.name}.xz" in digests.SHA256 for file in kind.definition.files)
+    return all(f"{file.name}.xz" in fetching.SHA256 for file in kind.definition.files)
 
 
 def as_matrix(kind):
     """Whether the mirror has the authors' matrix."""
-    return f"{kind.definition.name}.mat" in digests.SHA256
+    return f"{kind.definition.name}.mat" in fetching.SHA256
 
 
 def by_name(kind):
@@ -113,7 +113,7 @@ def class_counts(description):
 
 def test_every_digest_is_the_printed_one():
     printed = {f"{name}.xz": row[-1] for name, row in sources().items()}
-    ours = {name: value for name, value in digests.SHA256.items() if name.endswith(".xz")}
+    ours = {name: value for name, value in fetching.SHA256.items() if name.endswith(".xz")}
     assert ours.items() <= printed.items()  # there may be data that no class reads yet
 
 
@@ -393,7 +393,7 @@ def test_every_dataset_describes_itself(kind):
     never = not in_mirror(kind) and not as_matrix(kind)
     assert never == ("Never fetched in a test" in words)
     for file in kind.definition.beside:
-        if f"{file.name}.xz" not in digests.SHA256:
+        if f"{file.name}.xz" not in fetching.SHA256:
             assert file.name in words
             assert "ever fetched" in words
 
@@ -675,19 +675,19 @@ def test_a_file_of_another_shape_is_not_kept(made, cache, monkeypatch):
 
 def test_a_wrong_digest_is_not_kept(made, cache, monkeypatch):
     serve(monkeypatch, lambda: Answer(TEXT, len(TEXT)))
-    monkeypatch.setitem(digests.SHA256, "set", "0" * 64)
+    monkeypatch.setitem(fetching.SHA256, "set", "0" * 64)
     found = hashlib.sha256(TEXT).hexdigest()
     message = failure(made("set", "https://example.org/set"))
     assert f"its SHA-256 is {found} instead of {'0' * 64}" in message
     assert not list(cache.iterdir())
-    monkeypatch.setitem(digests.SHA256, "set", found)
+    monkeypatch.setitem(fetching.SHA256, "set", found)
     made("set", "https://example.org/set").arrays()
     assert (cache / "set").is_file()
 
 
 def test_a_wrong_digest_in_the_mirror_is_named(made, tmp_path, monkeypatch):
     (tmp_path / "mirror" / "set.xz").write_bytes(lzma.compress(TEXT))
-    monkeypatch.setitem(digests.SHA256, "set.xz", "0" * 64)
+    monkeypatch.setitem(fetching.SHA256, "set.xz", "0" * 64)
     message = failure(made("set", "https://example.org/set"))
     assert f"{tmp_path / 'mirror' / 'set.xz'} is of no use (its SHA-256 is " in message
     assert "it is published at https://example.org/set" in message

@@ -59,6 +59,16 @@ def for_labels(model: Any, two: bool) -> Any:
     )
 
 
+def has_two_labels(stream: Sequence[Any]) -> bool:
+    """Whether the first examples of a stream are of no more than two classes."""
+    return len({y for _, y in stream[:500]}) <= 2
+
+
+def linear(two: bool) -> Any:
+    """River's linear classifier for two labels, or for more."""
+    return linear_model.LogisticRegression() if two else linear_model.SoftmaxRegression()
+
+
 def knn(kind: Any) -> Any:
     """A model of nearest neighbours that searches the last rows."""
     return kind(engine=neighbors.LazySearch(KNN_ROWS))
@@ -68,9 +78,7 @@ Makers = dict[str, Callable[[int, bool], Any]]  # from a seed, and whether there
 
 CLASSIFIERS: Makers = {
     "AutoKernel": lambda seed, two: rb.AutoKernelClassifier(seed=seed),
-    "LogisticRegression": lambda seed, two: scaled(
-        linear_model.LogisticRegression() if two else linear_model.SoftmaxRegression()
-    ),
+    "LogisticRegression": lambda seed, two: scaled(linear(two)),
     "NaiveBayes": lambda seed, two: scaled(naive_bayes.GaussianNB()),  # type: ignore[no-untyped-call]
     "HAT": lambda seed, two: scaled(tree.HoeffdingAdaptiveTreeClassifier(seed=seed)),
     "KNN": lambda seed, two: scaled(knn(neighbors.KNNClassifier)),
@@ -119,8 +127,8 @@ def measure(
 ) -> Result:
     """Measure one model on one stream."""
     stream, regression = examples_of(data, examples, seed, generated), STREAMS[data].regression
-    two = len({y for _, y in stream[:500]}) <= 2
-    made = makers_of(regression, [model.removeprefix(WITHOUT)])[model](seed, two)
+    make = makers_of(regression, [model.removeprefix(WITHOUT)])[model]
+    made = make(seed, has_two_labels(stream))
     return play(data, model, made, stream, regression)
 
 

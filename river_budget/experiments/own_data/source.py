@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
 import contextlib
-import gzip
 import io
 import itertools
 import lzma
@@ -16,10 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...datasets.reading import UNPACK
 from . import csv_text
 
 Row = tuple[int, list[Any]]  # the number of the line, the cells
-UNPACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 LIBSVM_LINE = re.compile(rb"\s*[-+]?[\d.]+(e[-+]?\d+)?[ \t]+(qid:\d+[ \t]+)?\d+:[-+.\de]+(\s|$)")
 PARQUET_MAGIC = b"PAR1"
