@@ -7,15 +7,16 @@ so an example that is refused, or interrupted anywhere, leaves everything as it 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
-import struct
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core.passes.scaling import NEVER, learn
+from ...model.inputs.features import packer_of
 from ...model.lock import lock_of
 from ...parameters import as_float, check_example, number
 
@@ -29,19 +30,20 @@ NUMBERS = frozenset({float, int, bool, np.bool_, *(np.dtype(c).type for c in "bh
 class Row:
     """An example: its names, and an array with their places in the first row, its values in the second."""
 
-    __slots__ = ("array", "names", "pool", "values")
+    __slots__ = ("array", "names", "pool", "values", "write")
 
     def __init__(self, names: Sequence[Any], places: Sequence[int], pool: list[Row]):
         """`pool` takes the row after use."""
         self.names, self.pool = names, pool
         self.array = np.array([places, places], float)
-        self.values = self.array[1]
+        self.values = memoryview(self.array[1])
+        self.write = functools.partial(packer_of(len(names)), self.values, 0)
 
 
 class Whole:
     """How to read examples with exactly the names that were known at some time."""
 
-    __slots__ = ("get", "names", "pack_into", "places", "pool", "size")
+    __slots__ = ("get", "names", "places", "pool", "size")
 
     def __init__(self, places: dict[Any, int]):
         items = list(places.items())  # one step for all threads
@@ -51,7 +53,6 @@ class Whole:
         self.get = (
             operator.itemgetter(*names) if len(names) > 1 else lambda x: [x[n] for n in names]
         )
-        self.pack_into = struct.Struct(f"{len(names)}d").pack_into
         # A row in use is not among these: a signal handler may use the scaler meanwhile
         self.pool: list[Row] = []
 
@@ -131,7 +132,7 @@ class Columns:
                     row = whole.pool.pop()
                 except IndexError:
                     row = Row(whole.names, whole.places, whole.pool)
-                whole.pack_into(row.values, 0, *values)
+                row.write(*values)
             except Exception:  # other names or values, which are read as follows or refused there
                 row = None
         if row is None:
@@ -147,7 +148,7 @@ class Columns:
         if len(x) == len(self.places) != self.whole.size:
             self.whole = Whole(self.places)
         row = Row(list(x), places, [])
-        row.values[:] = values
+        row.write(*values)
         return row
 
     # batches
