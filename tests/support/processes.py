@@ -1,4 +1,4 @@
-"""Run programs in separate processes, and functions in threads."""
+"""Run programs in separate processes, and functions in threads or with an interrupt."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import subprocess
 import sys
 import threading
 
+from folders import ROOT
+
+PACKAGE = str(ROOT / "river_budget")
 PATIENCE = 120  # seconds until a thread that should have ended is an error
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows SIGTERM kills a process as well
 
@@ -51,3 +54,31 @@ def in_threads(*works):
         assert not thread.is_alive()
     if errors:
         raise errors[0]
+
+
+def interrupted(work, moment, event, passed_over=lambda code: False):
+    """Run a function with a KeyboardInterrupt at this moment, if there is such a moment. Returns whether there was.
+
+    Moments are events ("call" or "line") in code of the package; the first is number 1.
+    """
+    seen = 0
+
+    def trace(frame, happened, argument):
+        nonlocal seen
+        if not frame.f_code.co_filename.startswith(PACKAGE) or passed_over(frame.f_code):
+            return None
+        if happened == event:
+            seen += 1
+            if seen == moment:
+                raise KeyboardInterrupt
+        return trace if event == "line" else None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 from optional import given, pandas, polars, settings, st
-from processes import in_threads
+from processes import in_threads, interrupted
 from river import preprocessing
 
 import river_budget as rb
@@ -204,40 +204,16 @@ def test_an_interrupt_anywhere_leaves_all_of_an_example_or_nothing(scaler, x):
     for each in (before, after):
         each.learn_one({"a": 1.0, "b": 1.0})
     after.learn_one(x)
-    for lines in range(1000):
-        interrupted = copy.deepcopy(before)
-        finished = not interrupts(functools.partial(interrupted.learn_one, x), lines)
-        if interrupted.table() == before.table():
+    for lines in range(1, 1000):
+        twin = copy.deepcopy(before)
+        finished = not interrupted(functools.partial(twin.learn_one, x), lines, "line")
+        if twin.table() == before.table():
             assert not finished
-            interrupted.learn_one(x)
-        assert interrupted.table() == after.table()
+            twin.learn_one(x)
+        assert twin.table() == after.table()
         if finished:
             break
     assert 5 < lines < 999
-
-
-def interrupts(call, lines):
-    """Run a call, with a KeyboardInterrupt before this line of the package; whether there was one."""
-    left = [lines]
-
-    def trace(frame, event, argument):
-        if "river_budget" not in frame.f_code.co_filename:
-            return None
-        if event == "line":
-            if not left[0]:
-                left[0] = -1
-                raise KeyboardInterrupt
-            left[0] -= 1
-        return trace
-
-    sys.settrace(trace)
-    try:
-        call()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(None)
-    return False
 
 
 def test_what_is_no_frame_is_said():

@@ -26,7 +26,7 @@ from models import (
 from optional import Missing
 from optional import pandas as pd
 from optional import polars as pl
-from river import evaluate, metrics, preprocessing
+from river import evaluate, metrics
 from scipy import sparse
 from streams import matrix
 
@@ -215,15 +215,6 @@ def test_what_is_missing_in_an_example_to_be_predicted_counts_as_absent(value):
                 expected = model.predict_many(pd.DataFrame([rest])).tolist()
                 assert model.predict_many(X).tolist() == expected
         assert pickle.dumps(model) == before
-
-
-@pytest.mark.parametrize("scaler", [preprocessing.MinMaxScaler, preprocessing.MaxAbsScaler])
-def test_behind_a_scaler_that_gives_nan_for_what_it_has_not_learned(scaler):
-    for entry in EACH:
-        model = scaler() | variant(entry.values[0], seed=1)
-        for x, y in stream_for(entry.values[0], 40):  # with features that appear
-            model.predict_one(x)
-            model.learn_one(x, y)
 
 
 KINDS = ("complex128", "datetime64[D]", "datetime64[ns]", "timedelta64[D]", "U5")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import copy
 import functools
-import pathlib
-import sys
 
 import pytest
 from inside import check_names
-from processes import in_threads
+from processes import in_threads, interrupted
 from saved_models import file_of
 
 import river_budget as rb
@@ -19,7 +17,6 @@ from river_budget.core.passes.auto import tables
 from river_budget.kernels import RBF
 from river_budget.saving import opened
 
-PACKAGE = str(pathlib.Path(rb.__file__).parent)
 # These look only, over and over
 VIEWS = [each.__file__ for each in (blocks, layout, array_views, tables)]
 LOOKS = "_sizes", "_table"  # functions of AutoKernel* that look only, too
@@ -38,28 +35,8 @@ MODELS = [
 ]
 
 
-def interrupted(moment, work):
-    """Whether there is such a moment: signals are answered where a function begins. The first is number 1."""
-    seen = 0
-
-    def trace(frame, event, argument):
-        nonlocal seen
-        code = frame.f_code
-        looks = code.co_filename in VIEWS or code.co_name in LOOKS
-        if code.co_filename.startswith(PACKAGE) and not looks:
-            seen += 1
-            if seen == moment:
-                raise KeyboardInterrupt
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        work()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    return False
+def looks(code):
+    return code.co_filename in VIEWS or code.co_name in LOOKS
 
 
 def learn(model, x, i):
@@ -101,7 +78,7 @@ def close(some, others):
 
 
 def at_moments(model, x, i, further, step):
-    """At every moment, or every few of them. The model is as before the example or as after it, for this one and for what it learns then; or it knows the
+    """At every moment in which Python answers signals, where a function begins, or every few of them. The model is as before the example or as after it, for this one and for what it learns then; or it knows the
     names already, which for some makes a difference."""
     after, named = copy.deepcopy(model), copy.deepcopy(model)
     learn(after, x, i)
@@ -122,7 +99,7 @@ def at_moments(model, x, i, further, step):
     while True:
         moment += step
         twin = copy.deepcopy(model)
-        go_on = interrupted(moment, functools.partial(learn, twin, x, i))
+        go_on = interrupted(functools.partial(learn, twin, x, i), moment, "call", looks)
         found = answers(twin)
         later = next((later for now, later in states if close(now, found)), None)
         assert later is not None, f"neither at moment {moment}"
