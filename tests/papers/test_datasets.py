@@ -48,11 +48,6 @@ def folders(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def without_mirror(monkeypatch):
-    monkeypatch.delenv("RIVER_BUDGET_DATA")
-
-
-@pytest.fixture
 def cache(tmp_path):
     return tmp_path / "river_data" / "river_budget"
 
@@ -746,18 +741,6 @@ def test_a_cache_that_cannot_be_written_is_named(made, cache, monkeypatch):
     serve(monkeypatch, lambda: Answer(TEXT))
     cache.parent.write_text("a file where a folder should be")
     assert str(cache) in failure(made("set", "https://example.org/set"))
-
-
-@pytest.mark.usefixtures("without_mirror")
-@pytest.mark.parametrize("kind", STORED, ids=by_name)
-def test_without_network_every_dataset_says_what_to_do(kind, cache):
-    dataset = kind()
-    assert not dataset.at_hand
-    message = failure(dataset)
-    address = kind.definition.files[0].address or "registered users"
-    for part in (address, str(cache), "RIVER_BUDGET_DATA"):
-        assert part in message
-    assert not cache.exists() or not list(cache.iterdir())
 
 
 def test_a_set_for_registered_users_is_read_from_the_mirror(made, tmp_path):

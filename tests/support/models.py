@@ -247,15 +247,6 @@ def list_of(score):
     return list(score.values()) if isinstance(score, dict) else [score]
 
 
-def accuracy(model, stream):
-    right = n = 0
-    for x, y in stream:
-        right += model.predict_one(x) == y
-        n += 1
-        model.learn_one(x, y)
-    return right / n
-
-
 def one_of_each(entries):
     """The first entry of each class: for what a configuration cannot change."""
     found = {}

@@ -25,7 +25,7 @@ STRATEGIES = {  # by the names of the reference; merging is compared step by ste
     for strategy in ALL_STRATEGIES
     if not isinstance(strategy, Merge)
 }
-KERNEL = RBF(0.2)
+KERNEL, SEED = RBF(0.2), 7
 
 
 def as_row(scores):
@@ -122,7 +122,7 @@ def assert_classes_replay(model, oracle, stream, labels=(), weights=None):
     assert_close([expert["weight"] for expert in model.experts()], oracle.w)
 
 
-def plain_frequencies(name, kernel, n, seed=7):
+def plain_frequencies(name, kernel, n, seed=SEED):
     """The definition of frequencies, repeated here: it must never change, as files contain seeds only."""
     text = repr(float(name)) if isinstance(name, (int, float)) else repr(name)
     digest = hashlib.blake2b(text.encode(), digest_size=8, key=seed.to_bytes(8, "little")).digest()
@@ -131,26 +131,6 @@ def plain_frequencies(name, kernel, n, seed=7):
     if isinstance(kernel, RBF):
         return math.sqrt(2.0 * kernel.gamma) * stats.norm.ppf(uniform)
     return kernel.gamma * stats.cauchy.ppf(uniform)
-
-
-def classifier(strategy="oldest", budget=50, kernel=KERNEL, **options):
-    options = PEGASOS | options
-    return rb.BSGDClassifier(budget, kernel, STRATEGIES[strategy], seed=7, **options)
-
-
-def regressor(strategy="oldest", budget=30, **options):
-    options = {"learning_rate": None, "l2": 1e-2} | options
-    return rb.BSGDRegressor(budget, KERNEL, STRATEGIES[strategy], seed=7, **options)
-
-
-def reference(strategy="oldest", budget=50, kernel=KERNEL, task="binary", l2=1e-4, **options):
-    """The same, with the same random numbers, and the same vectors counted as dependent."""
-    options |= {"budget": budget, "maintenance": strategy, "l2": l2}
-    return BudgetedSGD(plain(kernel), task, choose=SplitMix(7).below, min_residual=TINY, **options)
-
-
-def regression_reference(strategy="oldest", budget=30, **options):
-    return reference(strategy, budget, KERNEL, "regression", 1e-2, **options)
 
 
 def closeness(strategy):
@@ -162,15 +142,25 @@ def assert_replays(stream, strategy, budget, kernel=KERNEL, labels=(), weights=N
 
     `labels` are known in advance; without them, labels appear in the stream.
     """
+    options = PEGASOS | options
     several = {"task": "multiclass", "outputs": len(labels)} if len(labels) > 2 else {}
     oracle = reference(strategy, budget, kernel, **several, **options)
-    model = classifier(strategy, budget, kernel, classes=labels or None, **options)
+    how = {"classes": labels or None, "seed": SEED} | options
+    model = rb.BSGDClassifier(budget, kernel, STRATEGIES[strategy], **how)
     expected = run_reference(oracle, stream, labels, weights)
     assert_same(run(model, stream, weights), expected, closeness(strategy))
     return model
 
 
-def assert_regression_replays(stream, strategy, weights=None, **options):
-    expected = run_regression(regression_reference(strategy, **options), stream, weights)
-    _, scores = run(regressor(strategy, **options), stream, weights)
-    assert_close(scores[:, 0], expected, closeness(strategy))
+def assert_regression_replays(stream, strategy, weights=None, budget=30, **options):
+    options = {"learning_rate": None, "l2": 1e-2} | options
+    oracle = reference(strategy, budget, KERNEL, task="regression", **options)
+    model = rb.BSGDRegressor(budget, KERNEL, STRATEGIES[strategy], seed=SEED, **options)
+    _, scores = run(model, stream, weights)
+    assert_close(scores[:, 0], run_regression(oracle, stream, weights), closeness(strategy))
+
+
+def reference(strategy, budget, kernel, task="binary", **options):
+    """With the random numbers of the model, and the same vectors counted as dependent."""
+    options |= {"budget": budget, "maintenance": strategy, "min_residual": TINY}
+    return BudgetedSGD(plain(kernel), task, choose=SplitMix(SEED).below, **options)

@@ -30,7 +30,6 @@ class Trick(NamedTuple):
 
     changes: tuple[Change, ...]
     model: str = "BSGDClassifier()"
-    features: str = "21"
     use: str = "rows"
     least: str = str(ON_DEFAULTS)
 
@@ -54,7 +53,7 @@ import json, sys, time
 import numpy as np
 import river_budget as rb
 rng = np.random.default_rng(0)
-X = rng.normal(size=(2000, int(sys.argv[2])))
+X = rng.normal(size=(2000, 21))
 y = X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=2000) > 0
 model = eval("rb." + sys.argv[1])
 
@@ -98,7 +97,7 @@ def time_of(folder: pathlib.Path, trick: Trick) -> float:
     command = [sys.executable, "-W", "ignore", "-c", HEAD + USES[trick.use], trick.model]
     environment = os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
-        [*command, trick.features],
+        command,
         env=environment,
         cwd=folder,
         stdout=subprocess.PIPE,
