@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 import re
-from collections import Counter
 
-import docstrings
 import numpy as np
 import pytest
 from folders import EXAMPLES, TESTS
@@ -88,61 +85,6 @@ def test_an_estimator_has_a_line_style_of_its_own(name):
         pytest.skip("no figure shows a detector")
     short = family(name).removeprefix("Kernel").replace("PP", "++")
     assert short in KNOWN
-
-
-def parameter_texts(kind):
-    """{name: text} of the section Parameters of a docstring."""
-    return dict(docstrings.entries_of(docstrings.parts_of(kind.__doc__)["Parameters"]))
-
-
-OWN_WORDS = {  # parameters that mean something else, or more, in these families
-    "budget": "AutoKernel KernelPerceptron BSGD KernelOneClassSVM NOGD NORMA Nystroem Projectron ProjectronPP",
-    "classes": "BudgetPerceptron NORMA SBP",
-    "epsilon": "NORMA",
-    "kernel": "FOGD PolynomialCountSketch RandomFourier",
-    "eta_linear": "NOGD",
-    "l2": "BSGD",
-    "scale": "PolynomialCountSketch RBFSampler RandomFourier",
-    "learning_rate": "BSGD FOGD KernelOneClassSVM KernelOGD BOGD NOGD Forgetron RBP",
-    "maintenance": "KernelOneClassSVM KernelPerceptron",
-    "n_components": "PolynomialCountSketch RandomFourier RBFSampler",
-    "nu": "KernelOneClassSVM NORMA",
-    "project_to_ball": "BSGD",
-    "rank": "Nystroem",
-    "removal": "BOGD",
-    "sampling": "BOGD",
-    "seed": "AutoKernel BSGD KernelPerceptron FOGD KernelOneClassSVM PolynomialCountSketch RandomFourier RBFSampler",
-    "threshold": "ProjectronPP",
-}
-
-
-@pytest.mark.parametrize("kind", ESTIMATORS.values(), ids=lambda kind: kind.__name__)
-def test_every_parameter_is_described(kind):
-    assert tuple(parameter_texts(kind)) == tuple(kind().parameters())
-
-
-@pytest.mark.parametrize("kind", ESTIMATORS.values(), ids=lambda kind: kind.__name__)
-def test_what_may_change_is_said_before_the_parameters(kind):
-    text = inspect.cleandoc(kind.__doc__).partition("Parameters\n----------\n")[0]
-    sentence = re.search(r"may change ([^.]*)\.", " ".join(text.split()))
-    said = re.findall(r"`(\w+)`", sentence[1]) if sentence else []
-    assert set(said) == kind()._mutable_attributes
-
-
-def all_texts():
-    return {name: parameter_texts(kind) for name, kind in ESTIMATORS.items()}
-
-
-@pytest.mark.parametrize("parameter", sorted({p for texts in all_texts().values() for p in texts}))
-def test_a_parameter_is_described_in_the_same_words_everywhere(parameter):
-    found = {  # which width stands for None differs
-        name: re.sub(r"`RBF\(.*?\)`", "`RBF`", texts[parameter])
-        for name, texts in all_texts().items()
-        if parameter in texts
-    }
-    usual, _ = Counter(found.values()).most_common(1)[0]
-    others = {family(name) for name, text in found.items() if text != usual}
-    assert others <= set(OWN_WORDS.get(parameter, "").split())
 
 
 # Kernels and strategies

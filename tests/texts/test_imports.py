@@ -1,19 +1,14 @@
-"""What imports what: no circles between the rooms of the package, and a start that loads nothing heavy."""
+"""What imports what: no circles between the rooms of the package. (What a start loads: test_names.py.)"""
 
 from __future__ import annotations
 
 import ast
 import graphlib
-import os
-import subprocess
-import sys
 
-import pytest
-from folders import PYTHONPATH, ROOT, syntax_of
+from folders import ROOT, syntax_of
 
 PACKAGE = ROOT / "river_budget"
 MOST_ROOMS = 22  # at the top, beside what every package has: __init__, __main__, _version
-HEAVY = ("numpy", "numba", "river", "scipy", "pandas", "matplotlib", "sklearn", "onnx", "ray")
 
 
 def module_of(path):
@@ -75,22 +70,3 @@ def test_files_within_a_room_import_each_other_in_one_direction():
 
 def test_there_are_few_rooms_at_the_top():
     assert len(rooms().keys() - {"__main__", "_version"}) <= MOST_ROOMS
-
-
-@pytest.mark.parametrize(
-    "program",
-    [
-        "import river_budget",
-        "from river_budget.experiments.command import main, parser; parser().format_help()",
-    ],
-    ids=["import", "command line"],
-)
-def test_nothing_heavy_is_loaded_before_it_is_needed(program):
-    text = f"{program}; import sys; print([name for name in {HEAVY} if name in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", text],
-        env=os.environ | {"PYTHONPATH": PYTHONPATH},
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout == "[]\n", done.stderr

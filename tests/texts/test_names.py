@@ -13,9 +13,10 @@ from processes import output_of
 import river_budget as rb
 from river_budget import algorithms
 
-HEAVY = {"numpy", "numba", "river", "scipy", "narwhals", "river_budget.core"}
-LATE = {"scipy.stats", "scipy.special", "scipy.linalg", "river.optim", "pandas", "polars"}
-LATE |= {"pyarrow", "matplotlib", "ray", "sklearn", "onnx", "river_budget.experiments"}
+OTHERS = {"pandas", "polars", "pyarrow", "matplotlib", "ray", "sklearn", "onnx"}
+HEAVY = {"numpy", "numba", "river", "scipy", "narwhals", "river_budget.core"} | OTHERS
+LATE = {"scipy.stats", "scipy.special", "scipy.linalg", "river.optim", "river_budget.experiments"}
+LATE |= OTHERS
 
 
 def loaded_by(code):
