@@ -98,7 +98,9 @@ def _normalised(graph: Graph, head: Any, x: Tensor, sums: Tensor) -> Tensor:
 
 def waves(graph: Graph, model: Any, columns: Columns) -> Tensor:
     """All random waves of a model: first the cosines, then the sines."""
-    block = model._block_for(columns.names)  # alive for as long as its views
+    block = model.algorithm.columns.block_for(
+        model, columns.names
+    )  # alive for as long as its views
     drawn = blocks.views(block).vectors[:, : model.n_components].copy()
     turned = columns.tensor @ drawn
     near = graph.node("LessOrEqual", graph.node("Abs", turned), FARTHEST_ANGLE)
@@ -109,13 +111,15 @@ def waves(graph: Graph, model: Any, columns: Columns) -> Tensor:
 
 def sketch(graph: Graph, model: Any, columns: Columns) -> Tensor:
     """The sketch of products: multiply Fourier transforms, which are linear in an example, and transform back."""
-    block = model._block_for(columns.names)  # alive for as long as its views
+    block = model.algorithm.columns.block_for(
+        model, columns.names
+    )  # alive for as long as its views
     head, n = blocks.views(block).head, model.n_components
-    drawn = blocks.views(block).vectors[:, : model.n_columns]
+    drawn = blocks.views(block).vectors[:, : head.count]
     constant = constant_columns(model, head.random)
     factors = np.append(np.full(len(drawn), math.sqrt(head.gamma)), math.sqrt(head.coef0))
     product: tuple[Tensor, ...] = ()
-    for k in range(0, model.n_columns, 2):
+    for k in range(0, head.count, 2):
         places, signs = np.vstack([drawn, constant])[:, k : k + 2].T
         table = np.zeros((len(factors), n))
         table[np.arange(len(factors)), places.astype(int)] = signs * factors

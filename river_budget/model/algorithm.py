@@ -15,10 +15,8 @@ from ..core.block.codes import Maintenance
 from ..core.budget.united import project_cheapest, remove_lightest
 from ..core.expansion.scoring import decide
 from ..kernels import Kernel
-from ..maintenance import Maintenance as Strategy
 from .calls.calls import Call
-
-FULL_CAPACITY_BUDGET = 1024  # models with at most this budget allocate all vectors at the start
+from .expansions.stored import Vectors
 
 
 def nothing(*given: Any) -> None:
@@ -36,28 +34,6 @@ def by_pass(model: Any, united: bool) -> None:
         head.arity = 2  # merging more than two at once would lose more
     Call(model.block).run(model.algorithm.shrink)
     head.arity = arity
-
-
-@dataclass(frozen=True)
-class Vectors:
-    """The columns of the tables are stored examples."""
-
-    room: float = FULL_CAPACITY_BUDGET  # a larger budget gets its memory as it is needed
-    # rows of `per_vector` that belong to the example, the label first: then vectors are a window of the stream, the
-    # parameter `window` limits them, and `factor` holds their kernel values
-    marks: tuple[int, ...] = ()
-    # the maintenance where the parameter is None; None: by the kernel
-    usual: Strategy | None = None
-    approximates: bool = False  # warns where gamma="c/d" counts the features of a first example
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """The columns of the tables are random numbers, which depend on the name of a feature and the seed."""
-
-    count: Callable[[Any], int]  # (model): columns
-    numbers: Callable[..., Any]  # (model, names, header): their rows
-    approximates: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,9 +75,10 @@ class Algorithm:
     counters: tuple[str, ...] = ()  # fields of the record of which a sum of models has the largest
     kernel: Kernel | None = None  # the kernel where the parameter is None; None: that of the task
     binary: bool = False  # whether it separates two classes only
-    columns: Any = Vectors()  # or Drawn
+    columns: Any = field(default_factory=Vectors)  # what the columns of the tables are
     together: Callable[[Mapping[str, Any]], None] = nothing  # (parameters): raise if they clash
-    prepare: Callable[[Any], None] | None = None  # (model): what a stopped pass needs; None: room
+    # (model): what a stopped pass needs; None: room
+    prepare: Callable[[Any], None] | None = None
     after: After = After()
     files: Files = Files()
 

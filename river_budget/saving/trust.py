@@ -139,7 +139,7 @@ def check_state(model: Any, count: int) -> None:
     if isinstance(model, BudgetModel):
         _check_vectors(model, count)
     try:
-        model.check_restored_state(count)
+        model.algorithm.files.check(model, count)
     except ValueError as error:
         raise damaged(str(error)) from None
 

@@ -220,9 +220,10 @@ def _add_waves(result: Any, parts: list[Part]) -> None:
     known = [part.model.features for part in parts]
     names = in_order(distinct(known))
     # of very many, none need be kept: their frequencies are drawn again when they come back
-    names = names if len(names) <= result._most_names else []
+    columns = result.algorithm.columns
+    names = names if len(names) <= columns.most_names(result) else []
     _set_parameters(result, parts, names)
-    result.draw(result.block, names, range(len(names)))
+    columns.draw(result, result.block, names, range(len(names)))
     sums = blocks.views(result.block)
     tables = sums.coefficients, sums.per_vector
     for part in parts:

@@ -537,7 +537,7 @@ def check_model(model, examples):
         or getattr(model, "of_words", 0)
     ), (n, limit)
     assert block.head.width >= len(model.features)
-    if not getattr(model, "draws_features", False):
+    if not model.algorithm.columns.draws:
         check_names(model)
     for table in (block.vectors, block.coefficients, block.per_vector):
         assert np.isfinite(table).all()

@@ -16,10 +16,10 @@ from river import checks
 
 import river_budget as rb
 from river_budget.algorithms import PLACES
-from river_budget.algorithms.features.drawn import Drawn as DrawnModel
-from river_budget.algorithms.features.drawn import DrawnMap
-from river_budget.model.algorithm import After, Algorithm, Drawn, Files, Vectors
+from river_budget.algorithms.features.drawn import Drawn, DrawnMap
+from river_budget.model.algorithm import After, Algorithm, Files
 from river_budget.model.base.base import StreamModel
+from river_budget.model.expansions.stored import Vectors
 from river_budget.saving import nodes
 
 # River's checks feed rows that are not scaled
@@ -176,11 +176,8 @@ def test_an_estimator_overrides_nothing(name):
         pytest.skip("not in a block with an Algorithm alone")
     own = set()
     for part in kind.__mro__:
-        if part.__module__.startswith("river_budget.algorithms") and part not in (
-            DrawnModel,
-            DrawnMap,
-        ):
-            own |= set(vars(part)) - {"algorithm", "needs"}
+        if part.__module__.startswith("river_budget.algorithms") and part is not DrawnMap:
+            own |= set(vars(part)) - {"algorithm"}
     ours = [base for base in kind.__mro__ if base.__module__.startswith("river_budget.model")]
     inherited = {
         name for base in ours for name in vars(base) if not name.startswith(("__", "_abc"))

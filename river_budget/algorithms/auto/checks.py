@@ -52,7 +52,7 @@ def check(model: Any, count: int) -> None:
     check_memory(model, count)
     model._hold()
     names = model.features.in_rows
-    model._write_keys(names, range(len(names)), len(names))
+    model._write_keys(names, range(len(names)))
     bins = model._table("bins").copy()
     Call(model.block).run(rejoin)
     model._table("bins")[:] = bins

@@ -22,6 +22,7 @@ from .checks import FILES
 from .inspection import Inspected
 from .quantiles import at_levels
 from .tables import OF_ROWS
+from .words import Room
 
 __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 
@@ -87,11 +88,11 @@ class AutoKernelClassifier(Inspected, Classifier):
         core.STATE,
         start={"residual": 0.1},
         score=classes_core.decide,
+        columns=Room(needs=Need.AUTO | Need.AUTO_CLASSES),
         after=After(Inspected._after_change),
         files=FILES,
     )
     word_passes = class_of_passes(word_classes.learn, word_classes.decide)
-    needs = Need.AUTO | Need.AUTO_CLASSES
     _experts = ("prior", *OF_ROWS)
     _word_experts = ("prior", "linear", "confident", "counts", "few counts")
 
@@ -193,11 +194,11 @@ class AutoKernelRegressor(Inspected, Regressor):
         numbers_core.learn,
         core.STATE,
         score=numbers_core.decide,
+        columns=Room(needs=Need.AUTO | Need.AUTO_NUMBERS),
         after=After(Inspected._after_change),
         files=FILES,
     )
     word_passes = class_of_passes(word_numbers.learn, word_numbers.decide)
-    needs = Need.AUTO | Need.AUTO_NUMBERS
     _experts = ("last target", *OF_ROWS)
     _word_experts = ("last target", "linear", "confident", "means")
 

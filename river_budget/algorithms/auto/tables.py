@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,6 @@ from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import COARSENESS, SUM
 from ...core.passes.auto.mixer import MIXER_RIDGE
 from ...model.base.one_by_one import OneByOne
-from ...model.inputs.features import in_order
 from ..features.drawn import key_of
 
 # tables that follow from the seed, the names of features and the memory, and are not in files
@@ -174,20 +173,15 @@ class AutoTables(OneByOne):
     def begin_with(self, names: list[Any]) -> None:
         super().begin_with(names)
         self._set_parameters()
-        self._write_keys(names, range(len(names)), len(names))
 
-    def before_new_names(self, names: Collection[Any]) -> None:
-        """Features are used as soon as they vary."""
-        places = self.features.next_places(len(names))
-        self._write_keys(in_order(names), places, len(self.features) + len(names))
-
-    def _write_keys(self, names: Iterable[Any], places: Iterable[int], n: int) -> None:
+    def _write_keys(self, names: Iterable[Any], places: Iterable[int]) -> None:
         """Write the keys of features, from which their bins follow, and the number of features."""
         if self.of_words:
             return
         state, keys = self.state_record(), self._room.keys
         for name, place in zip(names, places, strict=True):
             keys[place] = key_of(name, self.entropy)
+        n = 1 + max(places, default=-1)
         squared = min(n, core.MOST_SQUARED) if state.second_order >= 0 else state.second_order
         state.features, state.second_order = n, squared
 

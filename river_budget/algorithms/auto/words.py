@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from ...core.block import blocks
 from ...core.block.codes import Task
 from ...core.compiling.named_rows import named_rows
 from ...core.passes.auto import tables as core
+from ...model.columns import Columns
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import in_order
 from ...model.inputs.lists import Lists
@@ -27,6 +28,39 @@ ENTRIES_OF_A_PART = 2**12  # of a sparse matrix
 KEPT = (
     "rounds average variance last squared_error absolute_error lowest highest stretch latest_error"
 )
+
+
+class Room(Columns):
+    """The columns of AutoKernel's tables, of rows or of words."""
+
+    def most_entries(self, model: Any) -> int:
+        return ENTRIES_OF_A_PART if model.of_words else super().most_entries(model)
+
+    def make_room(self, model: Any, new: int, beside: Collection[Any]) -> None:
+        """In a model of words, at its largest size forget the names not seen for longest."""
+        width, wanted = blocks.width_in(model.block), len(model.features) + new
+        if not model.of_words:
+            super().make_room(model, new, beside)
+        elif wanted > width:
+            most = max(model._most_words, len(beside) + new)
+            twin = model.twin()
+            if wanted > most:
+                twin._forget_oldest(max(wanted - most, len(model.features) // OLDEST), beside)
+                wanted = len(twin.features) + new
+            if wanted > width:
+                twin.resize_block(width=max(wanted, min(2 * wanted, most)))
+            model.adopt(twin)
+
+    def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:
+        """Features are used as soon as they vary."""
+        model._write_keys(names, places)
+
+    def take_back(self, model: Any, names: Collection[Any]) -> None:
+        if model.of_words:
+            table, places = blocks.views(model.block).vectors, model.features.places
+            known = [name for name in names if name in places]
+            model.features.remove(n for n in known if table[places[n], core.SEEN] == 0.0)
+            model.forget_rows()
 
 
 class WordTables(AutoTables):
@@ -47,10 +81,6 @@ class WordTables(AutoTables):
     @property
     def scoring_pass(self) -> Any:
         return self.word_passes.score if self.of_words else super().scoring_pass
-
-    @property
-    def most_entries(self) -> int:  # type: ignore[override]
-        return ENTRIES_OF_A_PART if self.of_words else AutoTables.most_entries
 
     @property
     def _expert_names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -164,21 +194,6 @@ class WordTables(AutoTables):
         super(WordTables, twin).add_features(names, beside)
         self.adopt(twin)
 
-    def make_room(self, new: int, beside: Collection[Any]) -> None:
-        """In a model of words, at its largest size forget the names not seen for longest."""
-        width, wanted = blocks.width_in(self.block), len(self.features) + new
-        if not self.of_words:
-            super().make_room(new, beside)
-        elif wanted > width:
-            most = max(self._most_words, len(beside) + new)
-            twin = self.twin()
-            if wanted > most:
-                twin._forget_oldest(max(wanted - most, len(self.features) // OLDEST), beside)
-                wanted = len(twin.features) + new
-            if wanted > width:
-                twin.resize_block(width=max(wanted, min(2 * wanted, most)))
-            self.adopt(twin)
-
     @property
     def _most_words(self) -> int:
         return min(LARGEST_TABLE // self.capacity_for(0), MOST_WORDS)
@@ -194,13 +209,6 @@ class WordTables(AutoTables):
         self.state_record().held -= np.count_nonzero(table[goes, core.SEEN])
         table[goes] = 0.0
         self.features.forget(~goes, ())
-
-    def take_back(self, names: Collection[Any]) -> None:
-        if self.of_words:
-            table, places = blocks.views(self.block).vectors, self.features.places
-            known = [name for name in names if name in places]
-            self.features.remove(n for n in known if table[places[n], core.SEEN] == 0.0)
-            self.forget_rows()
 
     def _promote_names(self, before: int) -> None:
         """Further columns in the row of every name, and fewer names if there are too many for such rows."""

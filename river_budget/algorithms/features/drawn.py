@@ -5,16 +5,17 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...core.block import blocks
 from ...core.compiling.needs import Need
 from ...model.base.batch_passes import scores_by
-from ...model.base.one_by_one import OneByOne
 from ...model.calls.calls import Block, Rows
+from ...model.columns import Columns
 from ...model.estimators.estimators import Transformer
 from ...model.inputs.batches import Batch, batch_of
 from ...model.inputs.features import FeatureIndex, in_order
@@ -53,108 +54,94 @@ def _hash_with(entropy: int) -> Any:
     return hashlib.blake2b(digest_size=8, key=entropy.to_bytes(8, "little"))
 
 
-class Drawn(OneByOne):
-    """A model whose block has a row of random numbers for each feature."""
+@dataclass(frozen=True, kw_only=True)
+class Drawn(Columns):
+    """The columns of the tables are random numbers, which depend on the name of a feature and the seed."""
 
-    needs = Need.EXAMPLES | Need.PRODUCTS
-    draws_features = True
-    most_entries = 2**12
+    count: Callable[[Any], int]  # (model): columns
+    numbers: Callable[..., Any]  # (model, names, header): their rows
+    needs: Need = Need.EXAMPLES | Need.PRODUCTS
 
-    @property
-    def n_columns(self) -> int:
-        """The number of random numbers for each feature."""
-        return int(self.algorithm.columns.count(self))
+    draws: ClassVar[bool] = True
 
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        return super().header_fields(n_features) | {
-            "capacity": blocks.columns_for(self.n_columns),
-            "count": self.n_columns,
-        }
+    def header(self, model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+        n = self.count(model)
+        return {"capacity": blocks.columns_for(n), "count": n}
 
-    def begin_with(self, names: list[Any]) -> None:
-        super().begin_with(names)
-        self.draw(self.block, names, range(len(names)))
+    def most_entries(self, model: Any) -> int:
+        return 2**12
 
-    def make_room(self, new: int, beside: Collection[Any]) -> None:
-        """Make the table wide enough for so many new names; at its largest size forget the names known for longest.
+    def most_names(self, model: Any) -> int:
+        """The largest number of features with stored numbers. Those of others are drawn again when needed."""
+        return max(AT_HAND // (8 * self.count(model)), FEWEST)
+
+    def make_room(self, model: Any, new: int, beside: Collection[Any]) -> None:
+        """Make the table wider; at its largest size forget the names known for longest.
 
         Their numbers are drawn again when they come back.
         """
-        features, wanted = self.features, len(self.features) + new
-        if wanted > blocks.width_in(self.block):
-            most = max(self._most_names, len(beside) + new)
+        features, wanted = model.features, len(model.features) + new
+        if wanted > blocks.width_in(model.block):
+            most = max(self.most_names(model), len(beside) + new)
             if wanted > most:
-                self._forget_oldest(max(wanted - most, len(features) // OLDEST), beside)
-                wanted = len(self.features) + new
-            if wanted > blocks.width_in(self.block):
-                self.resize_block(width=max(wanted, min(2 * wanted, most)))
+                oldest = max(wanted - most, len(features) // OLDEST)
+                used = np.ones(features.width, bool)
+                used[list(itertools.islice(features.places.values(), oldest))] = False
+                features.forget(used, beside)
+                model.forget_rows()
+                wanted = len(features) + new
+            if wanted > blocks.width_in(model.block):
+                model.resize_block(width=max(wanted, min(2 * wanted, most)))
 
-    def _forget_oldest(self, n: int, kept: Collection[Any]) -> None:
-        """Forget those n names that have been known for longest, except `kept`."""
-        used = np.ones(self.features.width, bool)
-        used[list(itertools.islice(self.features.places.values(), n))] = False
-        self.features.forget(used, kept)
-        self.forget_rows()
-
-    def before_new_names(self, names: Collection[Any]) -> None:
+    def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:
         """Draw the numbers of new features: without them, their waves would be constant."""
-        self.draw(self.block, in_order(names), self.features.next_places(len(names)))
+        self.draw(model, model.block, names, places)
 
-    def take_back(self, names: Collection[Any]) -> None:
+    def take_back(self, model: Any, names: Collection[Any]) -> None:
         """Their numbers are drawn again when they come back."""
-        self.features.remove(names)
-        self.forget_rows()
+        model.features.remove(names)
+        model.forget_rows()
 
-    @property
-    def _most_names(self) -> int:
-        """The largest number of features with stored numbers. Those of others are drawn again when needed."""
-        return max(AT_HAND // (8 * self.n_columns), FEWEST)
-
-    def draw(self, block: Block, names: Collection[Any], places: Iterable[int]) -> None:
+    def draw(self, model: Any, block: Block, names: Collection[Any], places: Iterable[int]) -> None:
         """Write the numbers of these features into rows of a block."""
         if names:
-            model = blocks.views(block)
-            header = {"kernel": model.head.kernel, "gamma": model.head.gamma}
-            model.vectors[list(places), : self.n_columns] = self.algorithm.columns.numbers(
-                self, names, header
-            )
+            tables = blocks.views(block)
+            header = {"kernel": tables.head.kernel, "gamma": tables.head.gamma}
+            drawn = self.numbers(model, names, header)
+            tables.vectors[list(places), : self.count(model)] = drawn
 
-    def _block_for(self, names: list[Any]) -> Any:
-        """A block for this model with exactly these features, known or not.
+    def block_for(self, model: Any, names: list[Any]) -> Any:
+        """A block for a model with exactly these features, known or not.
 
         So predictions use features that have not been learned, and leave the model unchanged.
         """
-        with self.lock.held:
-            block = self.block
+        with model.lock.held:
+            block = model.block
             if block is not None:
                 block = blocks.resized(block, width=len(names))
         if block is None:
-            twin = self.twin()
+            twin = model.twin()
             twin.begin_with(names)
             return twin.block
-        self.draw(block, names, range(len(names)))
+        self.draw(model, block, names, range(len(names)))
         return block
 
-    def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
-        return self._score_batch(Batch.of_one(x))[0].tolist()
-
-    def _score_batch(self, batch: Batch, score: Any = None, n_scores: int | None = None) -> Rows:
-        if self.block is not None and not self.features.unknown(batch.names_in_use()):
-            return super()._score_batch(batch, score, n_scores)
+    def scores(self, model: Any, batch: Batch, score: Any) -> Rows:
+        """The scores of examples with unknown names, by blocks with exactly the features that occur in them."""
         parts = [batch]
         if batch.lists is not None:  # which may have very many names
-            parts = [batch.part(*ends) for ends in batch.parts(self.most_entries)]
-        found = [self._score_by_names(score or self.scoring_pass, part) for part in parts]
-        return np.concatenate([np.zeros((0, self.n_outputs)), *found])
+            parts = [batch.part(*ends) for ends in batch.parts(self.most_entries(model))]
+        n, found = model.n_outputs, [np.zeros((0, model.n_outputs))]
+        for part in parts:
+            names = in_order(part.names_in_use())
+            rows, block = part.known(FeatureIndex(names), as_lists=True), self.block_for(model, names)
+            if model.n_outputs != n:  # another thread has added a class
+                return self.scores(model, batch, score)
+            found.append(scores_by(score, block, rows, n))
+        return np.concatenate(found)
 
-    def _score_by_names(self, score: Any, batch: Batch) -> Rows:
-        """The scores of examples, by a block with exactly the features that occur in them."""
-        names = in_order(batch.names_in_use())
-        rows = batch.known(FeatureIndex(names), as_lists=True)
-        return scores_by(score, self._block_for(names), rows, self.n_outputs)
 
-
-class DrawnMap(Drawn, Transformer):
+class DrawnMap(Transformer):
     """A feature map with random numbers for every feature."""
 
     @marked

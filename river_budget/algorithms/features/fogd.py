@@ -10,9 +10,9 @@ from ...core.passes.features import fourier as core
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...model.estimators.estimators import Classifier, Regressor
-from ...model.expansions.expansion import Averaging, split
+from ...model.expansions.expansion import Averaging
+from ...model.expansions.stored import split
 from ...parameters import FINITE
-from .drawn import Drawn
 from .fourier import WAVES, check_waves
 
 __all__ = ["FOGDClassifier", "FOGDRegressor"]
@@ -43,7 +43,7 @@ FOGD = Algorithm(
 )
 
 
-class FOGDClassifier(Averaging, Drawn, Classifier):
+class FOGDClassifier(Averaging, Classifier):
     """Gradient descent on the hinge loss over random Fourier features.
 
     A kernel learner without support vectors: a linear model over `n_components` random waves. Time and
@@ -111,7 +111,7 @@ class FOGDClassifier(Averaging, Drawn, Classifier):
         super().__init__(locals())
 
 
-class FOGDRegressor(Averaging, Drawn, Regressor):
+class FOGDRegressor(Averaging, Regressor):
     """Gradient descent on the squared error over random Fourier features.
 
     Errors up to `epsilon` have no loss. Targets should be of order one: put a `TargetStandardScaler` around

@@ -16,9 +16,8 @@ from ...core.block.random_numbers import uniforms
 from ...core.passes.features import fourier as core
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files
-from ...model.algorithm import Drawn as Columns
 from ...parameters import Mutable
-from .drawn import DrawnMap, keys_of
+from .drawn import Drawn, DrawnMap, keys_of
 
 __all__ = ["RBFSampler", "RandomFourier"]
 
@@ -58,7 +57,7 @@ def _waves(model: Any, names: Collection[Any], header: dict[str, Any]) -> Any:
     return np.array([[scales.get(name, 1.0)] for name in names]) * waves
 
 
-WAVES = Columns(lambda model: model.n_components, _waves, approximates=True)
+WAVES = Drawn(count=lambda model: model.n_components, numbers=_waves, approximates=True)
 
 
 def check_waves(parameters: Mapping[str, Any]) -> None:
@@ -162,7 +161,7 @@ def _widen(model: Any, name: str) -> None:
         return
     head = blocks.views(model.block).head
     head.gamma = model.kernel_in_use.header_fields(len(model.features))["gamma"]
-    model.draw(model.block, list(model.features), model.features.places.values())
+    WAVES.draw(model, model.block, list(model.features), model.features.places.values())
 
 
 class RBFSampler(RandomFourier):

@@ -11,9 +11,10 @@ import numpy as np
 from ...core.block import blocks
 from ...core.passes.features import nystroem as core
 from ...kernels import Kernel
-from ...model.algorithm import After, Algorithm, Files, Vectors
+from ...model.algorithm import After, Algorithm, Files
 from ...model.estimators.estimators import Transformer, numbered
 from ...model.expansions.expansion import BudgetModel
+from ...model.expansions.stored import Vectors
 from ...model.inputs.batches import batch_of
 from ...model.lock import marked
 from ...parameters import COUNT, FINITE, Fixed, optional, whole

@@ -12,9 +12,9 @@ from ...core.block.random_numbers import uniforms
 from ...core.compiling.needs import Need
 from ...core.passes.features import sketch as core
 from ...kernels import Kernel, Polynomial
-from ...model.algorithm import Algorithm, Drawn, Files
+from ...model.algorithm import Algorithm, Files
 from ...model.estimators.estimators import numbered
-from .drawn import DrawnMap, keys_of
+from .drawn import Drawn, DrawnMap, keys_of
 
 __all__ = ["PolynomialCountSketch"]
 
@@ -103,14 +103,13 @@ class PolynomialCountSketch(DrawnMap):
 
     """
 
-    needs = Need.EXAMPLES
     algorithm = Algorithm(
         None,
         core.STATE,
         score=core.transform,
         header={"desk": lambda model: 2 * model.n_components},
         kernel=Polynomial(2, "1/d", 1.0),
-        columns=Drawn(_count, _numbers),
+        columns=Drawn(count=_count, numbers=_numbers, needs=Need.EXAMPLES),
         together=_check_kernel,
         files=Files(check=_check_numbers, scored_rows=True),
     )
@@ -134,5 +133,5 @@ class PolynomialCountSketch(DrawnMap):
 
 def constant_columns(model: PolynomialCountSketch, random: int) -> Any:
     """The places and signs of the constant feature for coef0, from head.random (core/passes/features/sketch.py)."""
-    uniform: Any = uniforms(random, model.n_columns)  # type: ignore[no-untyped-call]
+    uniform: Any = uniforms(random, _count(model))  # type: ignore[no-untyped-call]
     return _columns(uniform, model.n_components)

@@ -11,9 +11,10 @@ from ...core.expansion.mean_iterate import decide_mean
 from ...core.passes.perceptrons import perceptron as core
 from ...kernels import Kernel
 from ...maintenance import Maintenance, RemoveOldest
-from ...model.algorithm import Algorithm, Files, Vectors
+from ...model.algorithm import Algorithm, Files
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
 from ...model.expansions.expansion import Averaging
+from ...model.expansions.stored import Vectors
 from ...parameters import FINITE, Mutable, optional, whole
 
 __all__ = ["KernelPerceptronClassifier", "KernelPerceptronRegressor"]

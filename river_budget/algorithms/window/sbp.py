@@ -13,10 +13,11 @@ from ...core.passes.window import sbp as core
 from ...core.passes.window import water_levels as choice
 from ...core.rounds.calibration import STEEPEST
 from ...kernels import Kernel
-from ...model.algorithm import After, Algorithm, Files, Vectors
+from ...model.algorithm import After, Algorithm, Files
 from ...model.calls.calls import Call
 from ...model.estimators.estimators import BudgetClassifier
 from ...model.expansions.expansion import FIRST_CAPACITY
+from ...model.expansions.stored import Vectors
 from ...model.lock import changes_the_model, looks_at_the_model
 from ...parameters import (
     COUNT,

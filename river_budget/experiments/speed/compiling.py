@@ -68,7 +68,8 @@ def passes_of(kind: Any) -> Iterator[Any]:
 
 def needs_of(kind: type[StreamModel]) -> Need:
     """Which of the functions that passes share models of a class may need, whatever their parameters."""
-    return kind.needs | (Need.OTHER_KERNELS if kind.needs & Need.KERNEL else Need(0))
+    needs: Need = kind.algorithm.columns.needs
+    return needs | (Need.OTHER_KERNELS if needs & Need.KERNEL else Need(0))
 
 
 def all_passes() -> Iterator[Any]:

@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Self
 
 from ...core.block import blocks
 from ...core.block.limits import KERNELS
-from ...core.compiling.needs import Need
 from ...kernels import RBF, Custom, Kernel
+from ...maintenance import Maintenance
 from ...parameters import (
     Fixed,
     Mutable,
@@ -29,8 +29,9 @@ from ...parameters import (
     positive,
     whole,
 )
-from ..algorithm import Drawn, values_of
+from ..algorithm import values_of
 from ..calls.calls import PreparedList, PreparedRow, Rows, class_of_passes
+from ..columns import check_compiled
 from ..inputs.features import FeatureIndex, in_order
 from ..lock import ModelLock, changes_the_model, looks_at_the_model
 from ..stream_warnings import warn_of_width
@@ -38,13 +39,6 @@ from . import summary
 from .memory import Memory
 
 SHORT_LIST_FEATURES = 32  # features of an example
-SPARE_FEATURES_SHARE = 0.25  # table rows in reserve, as a share, once new features have appeared
-
-
-def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
-    """Raise for a kernel or a maintenance whose code has no branch in core: core would treat it as another one."""
-    if value.header_fields(1)[name] not in known:
-        raise NotImplementedError(f"{name} {value!r} has no branch in the compiled core")
 
 
 # The usual parameters. Where one has another range, or may be None, a class says so
@@ -53,6 +47,7 @@ USUAL = {
     "epsilon": Mutable(not_negative),
     "kernel": Fixed(optional(instance_of(Kernel))),
     "l2": Mutable(not_negative),
+    "maintenance": Fixed(optional(instance_of(Maintenance))),
     "learning_rate": Mutable(positive),
     "max_error": Mutable(optional(positive)),
     "n_components": Fixed(whole(1)),
@@ -71,9 +66,7 @@ class StreamModel(Memory):
     """
 
     usual_kernel: ClassVar[Kernel] = RBF()  # of the task, if neither user nor algorithm name one
-    needs: ClassVar[Need] = Need.EXAMPLES  # the shared functions that its passes call
     takes_lists = True  # whether passes take lists of present features, or whole rows only
-    draws_features: ClassVar[bool] = False  # whether unknown features contribute to scores
     no_sum: ClassVar[str] = ""  # why models of this class cannot be united, if so
     shows_kernel: ClassVar[bool] = True  # whether the kernel is a choice of the user
     strategy: Any  # the maintenance in use, where there is one
@@ -100,6 +93,7 @@ class StreamModel(Memory):
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
         check_compiled("kernel", self.kernel_in_use, KERNELS)
+        self.algorithm.columns.choose(self)
         self._check_together()
         seed = given.get("seed")
         self.entropy = secrets.randbits(64) if seed is None else int(seed) % 2**64
@@ -129,7 +123,9 @@ class StreamModel(Memory):
 
     def _check_together(self, **changed: Any) -> None:
         """Raise if parameters, each valid alone, cannot be combined."""
-        self.algorithm.together(self.__dict__ | changed)
+        parameters = self.__dict__ | changed
+        self.algorithm.together(parameters)
+        self.algorithm.columns.check(self, parameters)
 
     @changes_the_model
     def mutate(self, new_attrs: dict[str, Any]) -> None:
@@ -141,17 +137,14 @@ class StreamModel(Memory):
     @changes_the_model
     def change(self, name: str, value: Any) -> None:
         """Set a mutable parameter; assigning the attribute calls this. A change that fails changes nothing."""
+        self._check_together(**{name: value})
         twin = self.twin()
-        twin._change(name, value)
+        twin.__dict__[name] = value
+        if twin.block is not None:
+            twin.write_parameters()
+        self.algorithm.columns.changed(twin, name)
         self.algorithm.after.change(twin, name)
         self.adopt(twin)
-
-    def _change(self, name: str, value: Any) -> None:
-        """Set a mutable parameter to a new value, which takes effect at once."""
-        self._check_together(**{name: value})
-        self.__dict__[name] = value
-        if self.block is not None:
-            self.write_parameters()
 
     def write_parameters(self) -> None:
         """Write the parameters that are fields of the record to the record; NaN stands for None."""
@@ -172,16 +165,18 @@ class StreamModel(Memory):
 
     def index_of(self, names: Iterable[Any]) -> FeatureIndex:
         """An index of these features. Random numbers contain the scale of a feature."""
-        drawn = isinstance(self.algorithm.columns, Drawn)
+        drawn = self.algorithm.columns.draws
         return FeatureIndex(names, None if drawn else self.kernel_in_use.scales)
 
     # the block
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         """The header fields of a new block."""
-        own = {"random": self.entropy, "scale": 1.0, "needs": self.needs}
+        own = {"random": self.entropy, "scale": 1.0, "needs": self.algorithm.columns.needs}
         kernel = self.kernel_in_use.header_fields(self.first_columns or n_features)
-        return kernel | own | values_of(self.algorithm.header, self)
+        fields = kernel | own | values_of(self.algorithm.header, self)
+        of_columns: dict[str, Any] = self.algorithm.columns.header(self, fields)
+        return fields | of_columns
 
     def create_block(self, n_features: int, **fields: Any) -> None:
         """Allocate the model's block; `fields` replace some of the usual header fields."""
@@ -203,28 +198,6 @@ class StreamModel(Memory):
     def prepare_restored(self, own: Mapping[str, Any]) -> None:
         """Of AutoKernel: what the record of a file says of the sizes of tables, before there is a block."""
 
-    def check_restored_state(self, count: int) -> None:
-        """Raise ValueError for a state from a file that is in its ranges, and that compiled code cannot handle.
-
-        Compiled code uses some of these numbers as indexes and loop bounds without a check.
-        """
-        self.algorithm.files.check(self, count)
-
-    def after_promotion(self) -> None:
-        """The coefficients a of one output have become (-a/2, a/2, 0): convert other numbers kept per output."""
-        self.algorithm.after.promotion(self)
-
-    def prepare(self) -> None:
-        """Change the model so that a pass that stopped can continue."""
-        if self.algorithm.prepare is None:
-            self.grow()
-        else:
-            self.algorithm.prepare(self)
-
-    def grow(self) -> None:
-        """Give the block more room."""
-        raise NotImplementedError
-
     def resize_block(self, **sizes: int) -> None:
         """Replace the block by a copy with other sizes."""
         if "outputs" in sizes:
@@ -233,21 +206,19 @@ class StreamModel(Memory):
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         """Give places to new features. `beside`: names that must keep their places."""
+        columns = self.algorithm.columns
         if self.block is None:
             twin = self.twin()
             twin.begin_with(in_order(names))
             self.adopt(twin)
             return
         if len(names) > len(self.features.vacant):
-            self.make_room(len(names), beside)
-        self.before_new_names(names)
+            columns.make_room(self, len(names), beside)
+        columns.write(self, in_order(names), self.features.next_places(len(names)))
         self.features.add(names)
         self.forget_rows()
-        if self.algorithm.columns.approximates:
+        if columns.approximates:
             warn_of_width(self)
-
-    def take_back(self, names: Collection[Any]) -> None:
-        """Forget names that were added for an example that could not be learned."""
 
     def forget_rows(self) -> None:
         """Drop the prepared rows, which refer to the old places of names."""
@@ -257,15 +228,7 @@ class StreamModel(Memory):
         """Create the block for the first features."""
         self.features.rename(names)
         self.create_block(max(len(names), 1))
-
-    def make_room(self, new: int, beside: Collection[Any]) -> None:
-        """Make the table wide enough for so many new names."""
-        wanted = len(self.features) + new
-        if wanted > blocks.width_in(self.block):
-            self.resize_block(width=wanted + int(SPARE_FEATURES_SHARE * wanted))
-
-    def before_new_names(self, names: Collection[Any]) -> None:
-        """Write into the tables what new features need, before they get their places."""
+        self.algorithm.columns.write(self, names, range(len(names)))
 
     @property
     def learning_pass(self) -> Any:

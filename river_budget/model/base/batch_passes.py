@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +19,6 @@ FEW_SCORED = 64  # so many examples are scored while other threads wait; more by
 class ManyAtOnce(StreamModel):
     """How a model learns and scores a batch, whose targets and numbers have been checked."""
 
-    most_entries: ClassVar[int] = 2**18  # entries of a part of a sparse matrix
-
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """Run the learning pass over all rows; where it stops, prepare the model and continue."""
         done, n = 0, len(rows)
@@ -28,7 +26,7 @@ class ManyAtOnce(StreamModel):
             call = Call(self.block, rows[done:], targets[done:], weights[done:], scores[done:])
             done += call.run(self.learning_pass)
             if done < n and not issue_warnings(self):
-                self.prepare()
+                (self.algorithm.prepare or self.algorithm.columns.grow)(self)
 
     def _score_batch(self, batch: Batch, score: Any = None, n_scores: int | None = None) -> Rows:
         """The scores of a batch, with one state of the model.
@@ -36,6 +34,10 @@ class ManyAtOnce(StreamModel):
         score, n_scores: another pass than that of predictions, another number of scores than one for each output.
         Many examples are scored by a copy of the block, so that threads that predict do not wait for each other.
         """
+        columns = self.algorithm.columns
+        if columns.draws and (self.block is None or self.features.unknown(batch.names_in_use())):
+            found: Rows = columns.scores(self, batch, score or self.scoring_pass)
+            return found
         batch = batch.scaled(self.features)
         with self.lock.held:
             block, score = self.block, score or self.scoring_pass
@@ -60,7 +62,7 @@ class ManyAtOnce(StreamModel):
 
         Between two parts other threads get their turn.
         """
-        for first, last in batch.parts(self.most_entries):
+        for first, last in batch.parts(self.algorithm.columns.most_entries(self)):
             if first:
                 let_others()
             with self.lock.for_a_change():

@@ -10,6 +10,7 @@ import struct
 from typing import Any
 
 from ..calls.calls import PreparedList, PreparedRow
+from ..inputs.batches import Batch
 from ..inputs.features import SUMS, copied, packer_of
 from .batch_passes import ManyAtOnce
 
@@ -131,7 +132,7 @@ class OneByOne(ManyAtOnce):
             prepared.write(list(map(self.features.places.__getitem__, x)), target, w)
             return self._learned(prepared, self.free_lists, wanted)
         except BaseException:
-            self.take_back(new)
+            self.algorithm.columns.take_back(self, new)
             raise
 
     def _learn_the_long_way(
@@ -163,7 +164,7 @@ class OneByOne(ManyAtOnce):
                 self.add_features(new, x)
                 return self._learn_known(x, target, w, wanted)
             except BaseException:
-                self.take_back(new)
+                self.algorithm.columns.take_back(self, new)
                 raise
         return self._learn_known(x, target, w, wanted)
 
@@ -267,7 +268,7 @@ class OneByOne(ManyAtOnce):
         features = self.features
         version, listed = features.version, self._list_of(x)
         # where features are drawn, unknown ones count
-        if listed is not None and not (self.draws_features and -1 in listed[2]):
+        if listed is not None and not (self.algorithm.columns.draws and -1 in listed[2]):
             _, prepared, places = listed
             prepared.fill_places(places)
             with self.lock.held:
@@ -283,8 +284,8 @@ class OneByOne(ManyAtOnce):
         """f(x) of an example from `taken`."""
         while True:
             features, block = self.features, self.block
-            if self.draws_features and (block is None or not features.knows(x)):
-                return self._score_with_unknown(x)
+            if self.algorithm.columns.draws and (block is None or not features.knows(x)):
+                return self._score_batch(Batch.of_one(x))[0].tolist()
             if block is None:
                 return [0.0] * self.n_outputs
             version = features.version
@@ -323,7 +324,3 @@ class OneByOne(ManyAtOnce):
         scores = prepared.scores.tolist()
         free.append(prepared)
         return scores
-
-    def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
-        """f(x) of a model whose scores depend on unknown features too."""
-        raise NotImplementedError

@@ -17,7 +17,8 @@ from ...kernels import RBF
 from ...parameters import Fixed
 from ..base.one_by_one import AGAIN, OneByOne
 from ..calls.calls import Rows
-from ..expansions.expansion import BudgetModel, split
+from ..expansions.expansion import BudgetModel
+from ..expansions.stored import split
 from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
 from ..lock import changes_the_model, marked
@@ -111,7 +112,8 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         model = blocks.views(self.block)
         if before == 1:
             split(model.coefficients)
-            self.after_promotion()
+            self.algorithm.columns.promoted(self)
+            self.algorithm.after.promotion(self)
 
     @marked
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:

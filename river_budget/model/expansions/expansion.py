@@ -6,39 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from ...core.block import blocks, layout
-from ...core.budget.keep import STRATEGIES
-from ...core.compiling.needs import Need
+from ...core.block import blocks
 from ...core.expansion.scoring import decide, kernel_rows
-from ...kernels import RBF
-from ...maintenance import Maintenance as Strategy
-from ...maintenance import Merge, Project
-from ...parameters import Fixed, instance_of, optional, positive
-from ..base.base import check_compiled
+from ...parameters import Fixed, positive
 from ..base.batch_passes import ManyAtOnce, scores_by
-from ..calls.calls import Rows
+from ..base.one_by_one import OneByOne
+from ..calls.calls import PreparedList, Rows
 from ..inputs.batches import Batch
+from ..inputs.features import are_plain
 from ..lock import looks_at_the_model
-from .stored import StoredVectors
 
 FIRST_CAPACITY = 64  # the first capacity of a model without a budget
-GROWTH_FACTOR = 2  # the factor by which a block's capacity grows
-MERGE, PROJECT = Merge(), Project()  # the default strategies
 
 
-class BudgetModel(StoredVectors):
+class BudgetModel(OneByOne):
     """A kernel expansion in a block."""
 
-    needs = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
-
-    maintenance = Fixed(optional(instance_of(Strategy)))
-
-    def __init__(self, given: dict[str, Any]):
-        super().__init__(given)
-        if "maintenance" in given:
-            self.strategy = self._strategy_in_use()
-            check_compiled("maintenance", self.strategy, STRATEGIES)
-            self._check_together()
+    was_bounded = False  # whether the table of vectors has reached its bound, which is said once
 
     @property
     def budget_name(self) -> str:
@@ -51,17 +35,6 @@ class BudgetModel(StoredVectors):
         limit: int | None = getattr(self, self.budget_name, None)
         return limit
 
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        budget, found = self.budget_in_use, super().header_fields(n_features)
-        if strategy := self.__dict__.get("strategy"):
-            found |= strategy.header_fields()
-        means = self.n_outputs if getattr(self, "average", False) else 0
-        return found | {
-            "capacity": self.capacity_for(0),
-            "budget": layout.UNLIMITED if budget is None else budget,
-            "per_vector": found.get("per_vector", 0) + means,
-        }
-
     def capacity_for(self, count: int) -> int:
         """The capacity of a block for `count` vectors and a newcomer."""
         budget = self.budget_in_use
@@ -69,20 +42,42 @@ class BudgetModel(StoredVectors):
             return blocks.columns_for(max(FIRST_CAPACITY, count + 1))
         return blocks.columns_for(int(min(max(self.algorithm.columns.room, count), budget)) + 1)
 
-    def grow(self) -> None:
-        """Double the capacity of the block, for models without a budget or with a large one."""
-        grown = GROWTH_FACTOR * blocks.views(self.block).head.capacity
-        if self.budget_in_use is not None:
-            grown = min(grown, self.budget_in_use + 1)
+    def _learn_new(
+        self,
+        x: dict[Any, Any],
+        prepared: PreparedList,
+        places: list[int],
+        target: float,
+        w: float,
+        wanted: bool,
+    ) -> Any:
+        """The same, but new names are only lent places, to be kept if the example becomes a vector: few documents do."""
+        features, block, new = self.features, self.block, places.count(-1)
+        vacant, arrived = features.vacant, prepared.arrived[0]
+        if new > len(vacant) or not are_plain(x):
+            return super()._learn_new(x, prepared, places, target, w, wanted)
+        lent, left, next_place = vacant[-new:], len(vacant) - new, vacant.pop
         try:
-            self.resize_block(capacity=blocks.columns_for(grown))
-        except MemoryError as error:
-            error.add_note(
-                f"{type(self).__name__} needs room for {grown} support vectors of {len(self.features)} features"
-                f"{' and a table of their number squared' if self.header_fields(1).get('factored') else ''}: "
-                f"a smaller {self.budget_name} limits it"
-            )
-            raise
+            places = [place if place >= 0 else next_place() for place in places]
+            prepared.write(places, target, w)
+            return self._learned(prepared, self.free_lists, wanted)
+        finally:
+            if prepared.arrived[0] == arrived and self.block is block:
+                vacant[left:] = lent
+            else:
+                self._keep_names(x, places)
+
+    def _keep_names(self, x: dict[Any, Any], places: list[int]) -> None:
+        """Give the new names of an example that was learned the places that were lent to them.
+
+        Where there is no memory for that, prepared calls give back theirs first.
+        """
+        self.forget_rows()
+        try:
+            self.features.keep(zip(x, places, strict=True))
+        except MemoryError:
+            self.free_lists.clear()
+            self.features.keep(zip(x, places, strict=True))
 
     def keep_vectors(self, kept: Any) -> None:
         """Drop all vectors but these, given by their places in increasing order."""
@@ -91,51 +86,6 @@ class BudgetModel(StoredVectors):
             table[..., :n] = table[..., kept]
             table[..., n : model.head.count] = 0
         model.head.count = n
-
-    # maintenance
-
-    def _strategy_in_use(self) -> Strategy:
-        """The parameter; or by default merging if the kernel is Gaussian or there is no budget, else projection."""
-        chosen: Strategy | None = self.maintenance or self.algorithm.columns.usual
-        if chosen is not None:
-            return chosen
-        gaussian = isinstance(self.kernel_in_use, RBF)
-        return MERGE if gaussian or self.budget_in_use is None else PROJECT
-
-    def _check_together(self, **changed: Any) -> None:
-        super()._check_together(**changed)
-        values = self.__dict__ | changed
-        strategy = values.get("strategy")
-        if strategy is None or values["budget"] is None or not strategy.needs_rbf:
-            return
-        if not isinstance(self.kernel_in_use, RBF):
-            raise ValueError(
-                f"maintenance {strategy!r} needs a Gaussian kernel (RBF), not kernel={self.kernel_in_use!r}"
-            )
-
-    def _change(self, name: str, value: Any) -> None:
-        super()._change(name, value)
-        if name != self.budget_name:
-            return
-        if self.block is not None:
-            head = blocks.views(self.block).head
-            head.budget = layout.UNLIMITED if value is None else value
-            if head.count > head.budget:
-                self.algorithm.after.budget(self, False)
-            self.resize_block(capacity=self.capacity_for(blocks.views(self.block).head.count))
-        if value is None and self.__dict__.get("maintenance", self) is None:
-            self._forget_strategy()
-
-    def _forget_strategy(self) -> None:
-        """Drop the tables of the maintenance when a model loses its budget: they would grow with the square of the
-        number of vectors."""
-        self.strategy = self._strategy_in_use()
-        if self.block is not None:
-            fields = self.strategy.header_fields()
-            head = blocks.views(self.block).head
-            for name in fields.keys() - {"factored"}:
-                setattr(head, name, fields[name])
-            self.resize_block(factored=fields["factored"])
 
     # means of iterates
 
@@ -148,10 +98,6 @@ class BudgetModel(StoredVectors):
             if getattr(self, "average", False)
             else table[:0]
         )
-
-    def after_promotion(self) -> None:
-        split(self.mean_rows())
-        super().after_promotion()
 
     # the expansion itself, without further terms such as a bias
 
@@ -238,12 +184,6 @@ class BudgetModel(StoredVectors):
 
 
 # The mean of iterates
-
-
-def split(table: Any) -> None:
-    """Split the first row a of a table into the two rows -a/2 and a/2. Modifies `table` in place."""
-    if len(table):
-        table[:2] = 0.5 * table[0] * np.array([[-1.0], [1.0]])
 
 
 def horizon(name: str, value: Any) -> None:

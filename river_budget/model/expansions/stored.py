@@ -1,122 +1,183 @@
-"""The table of support vectors of a model: it grows with new names, forgets names that no vector uses, and has a bound."""
+"""The columns of an expansion are stored vectors: their table grows, forgets names that no vector uses, and has a bound."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...core.block import blocks
-from ...kernels import Laplacian
-from ..base.one_by_one import OneByOne
-from ..calls.calls import PreparedList
-from ..inputs.features import are_plain
+from ...core.block import blocks, layout
+from ...core.budget.keep import STRATEGIES
+from ...core.compiling.needs import Need
+from ...kernels import RBF, Laplacian
+from ...maintenance import Maintenance, Merge, Project
+from ..columns import Columns, check_compiled
 from ..stream_warnings import warn
 
+FULL_CAPACITY_BUDGET = 1024  # models with at most this budget allocate all vectors at the start
 FREE_SHARE = 0.5  # a table grows if forgetting names leaves fewer free places
 LARGEST_TABLE = 2**26  # bytes of the table of vectors
 KEPT_SHARE = 0.75  # of the places of a table at its bound, the share that stays in use
+GROWTH_FACTOR = 2  # the factor by which a block's capacity grows
 
 
-class StoredVectors(OneByOne):
-    """A model that stores support vectors."""
+@dataclass(frozen=True, kw_only=True)
+class Vectors(Columns):
+    """The columns of the tables are stored examples."""
 
-    _was_bounded = False  # whether the table has reached its bound, which is said once
+    room: float = FULL_CAPACITY_BUDGET  # a larger budget gets its memory as it is needed
+    # rows of `per_vector` that belong to the example, the label first: then vectors are a window of the stream, the
+    # parameter `window` limits them, and `factor` holds their kernel values
+    marks: tuple[int, ...] = ()
+    # the maintenance where the parameter is None; None: by the kernel
+    usual: Maintenance | None = None
+    needs: Need = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
 
-    def _learn_new(
-        self,
-        x: dict[Any, Any],
-        prepared: PreparedList,
-        places: list[int],
-        target: float,
-        w: float,
-        wanted: bool,
-    ) -> Any:
-        """The same, but new names are only lent places, to be kept if the example becomes a vector: few documents do."""
-        features, block, new = self.features, self.block, places.count(-1)
-        vacant, arrived = features.vacant, prepared.arrived[0]
-        if new > len(vacant) or not are_plain(x):
-            return super()._learn_new(x, prepared, places, target, w, wanted)
-        lent, left, next_place = vacant[-new:], len(vacant) - new, vacant.pop
-        try:
-            places = [place if place >= 0 else next_place() for place in places]
-            prepared.write(places, target, w)
-            return self._learned(prepared, self.free_lists, wanted)
-        finally:
-            if prepared.arrived[0] == arrived and self.block is block:
-                vacant[left:] = lent
-            else:
-                self._keep_names(x, places)
+    # parameters
 
-    def _keep_names(self, x: dict[Any, Any], places: list[int]) -> None:
-        """Give the new names of an example that was learned the places that were lent to them.
+    def choose(self, model: Any) -> None:
+        if "maintenance" in model.parameters():
+            model.strategy = self._strategy(model)
+            check_compiled("maintenance", model.strategy, STRATEGIES)
 
-        Where there is no memory for that, prepared calls give back theirs first.
-        """
-        self.forget_rows()
-        try:
-            self.features.keep(zip(x, places, strict=True))
-        except MemoryError:
-            self.free_lists.clear()
-            self.features.keep(zip(x, places, strict=True))
+    def _strategy(self, model: Any) -> Maintenance:
+        """The parameter; or by default merging if the kernel is Gaussian or there is no budget, else projection."""
+        chosen: Maintenance | None = model.maintenance or self.usual
+        if chosen is not None:
+            return chosen
+        gaussian = isinstance(model.kernel_in_use, RBF)
+        return Merge() if gaussian or model.budget_in_use is None else Project()
 
-    def make_room(self, new: int, beside: Collection[Any]) -> None:
-        """Free places for so many new names: forget names that no vector uses, or make the table wider."""
-        width = blocks.width_in(self.block)
-        if not self.takes_lists or self._free_places(width) >= new:
-            super().make_room(new, beside)
+    def check(self, model: Any, parameters: Mapping[str, Any]) -> None:
+        strategy = parameters.get("strategy")
+        if strategy is None or parameters["budget"] is None or not strategy.needs_rbf:
             return
-        self._forget_unused(beside)
-        if self._free_places(width) >= max(new, FREE_SHARE * width):
+        if not isinstance(model.kernel_in_use, RBF):
+            raise ValueError(
+                f"maintenance {strategy!r} needs a Gaussian kernel (RBF), not kernel={model.kernel_in_use!r}"
+            )
+
+    def changed(self, model: Any, name: str) -> None:
+        if name != model.budget_name:
             return
-        capacity = blocks.views(self.block).head.capacity
+        if model.block is not None:
+            head, budget = blocks.views(model.block).head, model.budget_in_use
+            head.budget = layout.UNLIMITED if budget is None else budget
+            if head.count > head.budget:
+                model.algorithm.after.budget(model, False)
+            count = blocks.views(model.block).head.count
+            model.resize_block(capacity=model.capacity_for(count))
+        if model.budget_in_use is None and vars(model).get("maintenance", self) is None:
+            self._forget_strategy(model)
+
+    def _forget_strategy(self, model: Any) -> None:
+        """Drop the tables of the maintenance when a model loses its budget: they would grow with the square of the
+        number of vectors."""
+        model.strategy = self._strategy(model)
+        if model.block is not None:
+            fields = model.strategy.header_fields()
+            head = blocks.views(model.block).head
+            for name in fields.keys() - {"factored"}:
+                setattr(head, name, fields[name])
+            model.resize_block(factored=fields["factored"])
+
+    def promoted(self, model: Any) -> None:
+        split(model.mean_rows())
+
+    # vectors
+
+    def header(self, model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+        budget, strategy = model.budget_in_use, vars(model).get("strategy")
+        means = model.n_outputs if getattr(model, "average", False) else 0
+        return (strategy.header_fields() if strategy else {}) | {
+            "capacity": model.capacity_for(0),
+            "budget": layout.UNLIMITED if budget is None else budget,
+            "per_vector": fields.get("per_vector", 0) + means,
+        }
+
+    def grow(self, model: Any) -> None:
+        """Double the capacity of the block, for models without a budget or with a large one."""
+        grown = GROWTH_FACTOR * blocks.views(model.block).head.capacity
+        if model.budget_in_use is not None:
+            grown = min(grown, model.budget_in_use + 1)
+        try:
+            model.resize_block(capacity=blocks.columns_for(grown))
+        except MemoryError as error:
+            error.add_note(
+                f"{type(model).__name__} needs room for {grown} support vectors of {len(model.features)} features"
+                f"{' and a table of their number squared' if model.header_fields(1).get('factored') else ''}: "
+                f"a smaller {model.budget_name} limits it"
+            )
+            raise
+
+    # names
+
+    def make_room(self, model: Any, new: int, beside: Collection[Any]) -> None:
+        """Forget names that no vector uses, or make the table wider."""
+        width = blocks.width_in(model.block)
+        if not model.takes_lists or _free_places(model, width) >= new:
+            super().make_room(model, new, beside)
+            return
+        self._forget_unused(model, beside)
+        if _free_places(model, width) >= max(new, FREE_SHARE * width):
+            return
+        capacity = blocks.views(model.block).head.capacity
         most = max(LARGEST_TABLE // (8 * capacity), len(beside) + new)
         wider = min(int((1.0 + FREE_SHARE) * (width + new)), most)
         if wider > width:
-            self.resize_block(width=wider)
-        if self._free_places(blocks.width_in(self.block)) < new:
-            self._drop_smallest(most, new, beside)
+            model.resize_block(width=wider)
+        if _free_places(model, blocks.width_in(model.block)) < new:
+            _drop_smallest(model, most, new, beside)
 
-    def take_back(self, names: Collection[Any]) -> None:
-        places, vectors = self.features.places, blocks.views(self.block).vectors
+    def take_back(self, model: Any, names: Collection[Any]) -> None:
+        places, vectors = model.features.places, blocks.views(model.block).vectors
         unused = [name for name in names if name in places and not vectors[places[name]].any()]
-        self.features.remove(unused)
-        self.forget_rows()
+        model.features.remove(unused)
+        model.forget_rows()
 
-    def _free_places(self, width: int) -> int:
-        return width - len(self.features)
-
-    def _forget_unused(self, kept: Collection[Any]) -> None:
+    def _forget_unused(self, model: Any, kept: Collection[Any]) -> None:
         """Forget the names that no vector uses."""
-        model = blocks.views(self.block)
-        numbers = model.vectors.view(np.int64)[:, : model.head.count]
+        block = blocks.views(model.block)
+        numbers = block.vectors.view(np.int64)[:, : block.head.count]
         used = np.bitwise_or.reduce(numbers, axis=1) != 0  # twice as fast as `any` of floats
         if not used.all():
-            self.features.forget(used, kept)
-            self.forget_rows()
+            model.features.forget(used, kept)
+            model.forget_rows()
 
-    def _drop_smallest(self, most: int, new: int, kept: Collection[Any]) -> None:
-        """Set the features with the smallest numbers in all vectors to 0, and forget their names: the table is full."""
-        if not self._was_bounded:
-            self._was_bounded = True
-            warn(
-                self,
-                f"the table of support vectors has reached {LARGEST_TABLE >> 20} MB, so the smallest numbers in it are "
-                "dropped. Fewer features (feature_extraction.FeatureHasher, rb.FeatureBudget), a smaller budget, removal "
-                "instead of merging, or AutoKernel avoid this",
-            )
-        model = blocks.views(self.block)
-        vectors = model.vectors[:, : model.head.count]
-        sizes = np.abs(vectors).max(axis=1, initial=0.0)
-        places = self.features.places
-        sizes[[places[name] for name in kept if name in places]] = np.inf
-        room = min(int(KEPT_SHARE * most), most - new)
-        dropped = np.argsort(sizes, kind="stable")[: max(len(sizes) - room, 0)]
-        vectors[dropped] = 0.0
-        lengths = np.abs if isinstance(self.kernel_in_use, Laplacian) else np.square
-        model.norms[: model.head.count] = lengths(vectors).sum(axis=0)
-        used = np.ones(len(sizes), bool)
-        used[dropped] = False
-        self.features.forget(used, kept)
-        self.forget_rows()
+
+def _free_places(model: Any, width: int) -> int:
+    return width - len(model.features)
+
+
+def _drop_smallest(model: Any, most: int, new: int, kept: Collection[Any]) -> None:
+    """Set the features with the smallest numbers in all vectors to 0, and forget their names: the table is full."""
+    if not model.was_bounded:
+        model.was_bounded = True
+        warn(
+            model,
+            f"the table of support vectors has reached {LARGEST_TABLE >> 20} MB, so the smallest numbers in it are "
+            "dropped. Fewer features (feature_extraction.FeatureHasher, rb.FeatureBudget), a smaller budget, removal "
+            "instead of merging, or AutoKernel avoid this",
+        )
+    block = blocks.views(model.block)
+    vectors = block.vectors[:, : block.head.count]
+    sizes = np.abs(vectors).max(axis=1, initial=0.0)
+    places = model.features.places
+    sizes[[places[name] for name in kept if name in places]] = np.inf
+    room = min(int(KEPT_SHARE * most), most - new)
+    dropped = np.argsort(sizes, kind="stable")[: max(len(sizes) - room, 0)]
+    vectors[dropped] = 0.0
+    lengths = np.abs if isinstance(model.kernel_in_use, Laplacian) else np.square
+    block.norms[: block.head.count] = lengths(vectors).sum(axis=0)
+    used = np.ones(len(sizes), bool)
+    used[dropped] = False
+    model.features.forget(used, kept)
+    model.forget_rows()
+
+
+def split(table: Any) -> None:
+    """Split the first row a of a table into the two rows -a/2 and a/2. Modifies `table` in place."""
+    if len(table):
+        table[:2] = 0.5 * table[0] * np.array([[-1.0], [1.0]])

@@ -14,7 +14,7 @@ from inside import check_names
 import river_budget as rb
 from river_budget.algorithms.features import drawn
 from river_budget.core.block.blocks import views
-from river_budget.model.base.base import StreamModel
+from river_budget.model.columns import Columns
 from river_budget.model.expansions import stored
 
 # Names come and go on purpose
@@ -82,7 +82,7 @@ def close_vectors(model, other):
 
 def remembering(monkeypatch):
     """Models that never forget a name, as their table grows for each."""
-    monkeypatch.setattr(stored.StoredVectors, "make_room", StreamModel.make_room)
+    monkeypatch.setattr(stored.Vectors, "make_room", Columns.make_room)
 
 
 # Names that come and go
@@ -190,13 +190,13 @@ SMALL = {
 @pytest.mark.parametrize("kind", SMALL)
 def test_names_are_not_looked_over_for_every_new_one(kind, monkeypatch):
     """When the table is full, names are forgotten or it grows, so that this is seldom."""
-    widths, forget = [], stored.StoredVectors._forget_unused
+    widths, forget = [], stored.Vectors._forget_unused
 
-    def counted(model, *given):
+    def counted(columns, model, kept):
         widths.append(model.features.width)
-        forget(model, *given)
+        forget(columns, model, kept)
 
-    monkeypatch.setattr(stored.StoredVectors, "_forget_unused", counted)
+    monkeypatch.setattr(stored.Vectors, "_forget_unused", counted)
     model = SMALL[kind]()
     for x, y in documents(2000):
         model.learn_one(*((x,) if kind == "one class" else (x, y)))

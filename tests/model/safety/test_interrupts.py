@@ -105,7 +105,7 @@ def at_moments(model, x, i, further, step):
         assert later is not None, f"neither at moment {moment}"
         assert not twin.lock.changing
         assert free_for_others(twin.lock)
-        if not twin.draws_features:
+        if not twin.algorithm.columns.draws:
             check_names(twin)
         opened(file_of(twin))
         assert close(answers_later(twin), later), moment

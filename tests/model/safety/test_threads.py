@@ -146,8 +146,10 @@ def test_ctrl_c_while_a_third_class_comes_leaves_a_model_of_two(model, monkeypat
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
-    hook = "_split_column" if hasattr(model, "_split_column") else "after_promotion"
-    monkeypatch.setattr(type(model), hook, interrupt)
+    if hasattr(model, "_split_column"):
+        monkeypatch.setattr(type(model), "_split_column", interrupt)
+    else:
+        monkeypatch.setattr(type(model.algorithm.columns), "promoted", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.learn_one({"a": 1.0}, "third")
     assert file_of(model) == before

@@ -1,0 +1,73 @@
+"""Columns: what the columns of a model's tables are, as a part of its Algorithm; each name of a feature has a row in them.
+
+Here whole rows of features that stay. Stored examples, whose names may be forgotten: expansions/stored.py. Random numbers,
+which follow from names: algorithms/features/drawn.py. AutoKernel's own tables: algorithms/auto/words.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..core.block import blocks
+from ..core.compiling.needs import Need
+from .calls.calls import Rows
+
+SPARE_FEATURES_SHARE = 0.25  # table rows in reserve, as a share, once new features have appeared
+
+
+def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
+    """Raise for a kernel or a maintenance whose code has no branch in core: core would treat it as another one."""
+    if value.header_fields(1)[name] not in known:
+        raise NotImplementedError(f"{name} {value!r} has no branch in the compiled core")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """What a model does where names, parameters or classes come. Each method is given the model."""
+
+    approximates: bool = False  # warns where gamma="c/d" counts the features of a first example
+    needs: Need = Need.EXAMPLES  # the shared functions that the passes call
+
+    draws: ClassVar[bool] = False  # whether names that the model does not know count in scores
+
+    def choose(self, model: Any) -> None:
+        """Set what follows from the parameters of a new model."""
+
+    def check(self, model: Any, parameters: Mapping[str, Any]) -> None:
+        """Raise if parameters, each valid alone, cannot be combined."""
+
+    def header(self, model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Further fields of the header of a block that has these."""
+        return {}
+
+    def most_entries(self, model: Any) -> int:
+        """How many entries of a sparse matrix are learned at a time."""
+        return 2**18
+
+    def make_room(self, model: Any, new: int, beside: Collection[Any]) -> None:
+        """Make room for so many new names; those `beside` keep their places."""
+        wanted = len(model.features) + new
+        if wanted > blocks.width_in(model.block):
+            model.resize_block(width=wanted + int(SPARE_FEATURES_SHARE * wanted))
+
+    def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:
+        """Write into the tables what new names need, before they get these places."""
+
+    def scores(self, model: Any, batch: Any, score: Any) -> Rows:
+        """Where names are drawn: the scores of examples with unknown names, by this pass."""
+        raise NotImplementedError
+
+    def take_back(self, model: Any, names: Collection[Any]) -> None:
+        """Forget names that were added for an example that could not be learned."""
+
+    def grow(self, model: Any) -> None:
+        """Give the block more room, for which a pass has stopped."""
+        raise NotImplementedError
+
+    def changed(self, model: Any, name: str) -> None:
+        """A parameter has another value."""
+
+    def promoted(self, model: Any) -> None:
+        """The coefficients a of one output have become (-a/2, a/2, 0)."""
