@@ -48,7 +48,7 @@ def forget_free_rows(model: Any) -> None:
     """Free the memory that models of this package keep to learn the next single example faster."""
     for ours in steps_of_ours(model):
         if ours.free_rows or ours.free_lists:
-            ours.forget_prepared()
+            ours.replace()
 
 
 def memory_of(model: Any) -> int:

@@ -166,7 +166,7 @@ class AutoTables(OneByOne):
                 target[..., SUM] = source[..., SUM]
             corner = tuple(map(slice, shape))
             target[corner] = source[corner]
-        self.use_block(twin.block)
+        self.replace(block=twin.block)
 
     # features and their bins
 

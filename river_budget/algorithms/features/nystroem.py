@@ -119,7 +119,7 @@ def _keep_landmarks(model: Any, united: bool) -> None:
     if model.rank is None and not model._ready:
         model.state_record().kept = 0
         model._add_directions()
-    model.forget_prepared()
+    model.replace()
 
 
 def _check_map(model: Any, count: int) -> None:
@@ -257,7 +257,7 @@ class Nystroem(BudgetModel, Transformer):
         if complete:
             self.state_record().stage = core.PREPARED
             self._ready = True
-        self.forget_prepared()
+        self.replace()
 
     def _add_directions(self) -> None:
         """Add for each new landmark its part orthogonal to those before it, scaled to length 1.

@@ -101,7 +101,7 @@ class OurLearner:
         model = object.__new__(type(self.template))
         for name, value in self.template.__dict__.items():
             model.__dict__[name] = value
-        model.forget_prepared()
+        model.replace()
         model.lock = ModelLock()
         if getattr(model, "seed", None) is None:
             model.entropy = secrets.randbits(64)

@@ -202,7 +202,7 @@ class StreamModel(Memory):
         """Replace the block by a copy with other sizes."""
         if "outputs" in sizes:
             sizes.setdefault("per_vector", self.header_fields(1).get("per_vector", 0))
-        self.use_block(blocks.resized(self.block, **sizes))
+        self.replace(block=blocks.resized(self.block, **sizes))
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         """Give places to new features. `beside`: names that must keep their places."""

@@ -13,11 +13,6 @@ from ..inputs.features import FeatureIndex
 from ..lock import ModelLock, looks_at_the_model
 
 
-def nothing_prepared() -> dict[str, Any]:
-    """The attributes of a model that hold calls for its present block, as they begin."""
-    return {"free_rows": [], "free_lists": []}
-
-
 class Memory(base.Estimator):
     """What a model has learned, which is copied, pickled and replaced as a whole."""
 
@@ -34,14 +29,6 @@ class Memory(base.Estimator):
     def state_record(self) -> Any:
         """The algorithm's own record in the block."""
         return blocks.state_of(self.block, self.algorithm.state)
-
-    def use_block(self, block: Any) -> None:
-        """Replace the model's block, and drop the calls prepared for the old one."""
-        self._replace_attributes(block=block, **nothing_prepared())
-
-    def forget_prepared(self) -> None:
-        """Drop the prepared calls, which refer to the old block."""
-        self._replace_attributes(**nothing_prepared())
 
     @property
     @looks_at_the_model
@@ -66,7 +53,7 @@ class Memory(base.Estimator):
         return super(Memory, source).clone(new_params, include_attributes)  # type: ignore[misc]
 
     def _state(self) -> dict[str, Any]:
-        return self.__dict__ | nothing_prepared() | {"lock": ModelLock()}
+        return self.__dict__ | {"free_rows": [], "free_lists": [], "lock": ModelLock()}
 
     @looks_at_the_model
     def twin(self) -> Any:
@@ -78,17 +65,15 @@ class Memory(base.Estimator):
 
     def adopt(self, twin: Any) -> None:
         """Replace the state of this model by that of its changed copy."""
-        self._replace_attributes(
-            **{name: value for name, value in vars(twin).items() if name != "lock"}
-        )
+        self.replace(**vars(twin) | {"lock": self.lock})
 
-    def _replace_attributes(self, **changed: Any) -> None:
-        """Set attributes in one step, as Ctrl-C may interrupt at any time.
+    def replace(self, **changed: Any) -> None:
+        """Set attributes in one step, as Ctrl-C may interrupt at any time, and drop the calls that were prepared.
 
         Replacing the dict is one step if it frees no object, whose finalizer could run other code.
         """
         before = self.__dict__
-        self.__dict__ = {**before, **changed}
+        self.__dict__ = {**before, **changed, "free_rows": [], "free_lists": []}
         del before
 
     def __setstate__(self, state: dict[str, Any]) -> None:

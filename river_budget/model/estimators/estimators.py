@@ -99,7 +99,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         """
         labels = self.labels.and_one_more(label)
         if self.block is None or labels.outputs == self.n_outputs:
-            self._replace_attributes(labels=labels, free_rows=[])
+            self.replace(labels=labels)
             return
         twin, before = self.twin(), self.n_outputs
         twin.labels = labels

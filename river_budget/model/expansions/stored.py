@@ -21,6 +21,7 @@ FREE_SHARE = 0.5  # a table grows if forgetting names leaves fewer free places
 LARGEST_TABLE = 2**26  # bytes of the table of vectors
 KEPT_SHARE = 0.75  # of the places of a table at its bound, the share that stays in use
 GROWTH_FACTOR = 2  # the factor by which a block's capacity grows
+MERGE, PROJECT = Merge(), Project()  # the default strategies, which models share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,7 @@ class Vectors(Columns):
         if chosen is not None:
             return chosen
         gaussian = isinstance(model.kernel_in_use, RBF)
-        return Merge() if gaussian or model.budget_in_use is None else Project()
+        return MERGE if gaussian or model.budget_in_use is None else PROJECT
 
     def check(self, model: Any, parameters: Mapping[str, Any]) -> None:
         strategy = parameters.get("strategy")
