@@ -134,7 +134,10 @@ class Drawn(Columns):
         n, found = model.n_outputs, [np.zeros((0, model.n_outputs))]
         for part in parts:
             names = in_order(part.names_in_use())
-            rows, block = part.known(FeatureIndex(names), as_lists=True), self.block_for(model, names)
+            rows, block = (
+                part.known(FeatureIndex(names), as_lists=True),
+                self.block_for(model, names),
+            )
             if model.n_outputs != n:  # another thread has added a class
                 return self.scores(model, batch, score)
             found.append(scores_by(score, block, rows, n))
