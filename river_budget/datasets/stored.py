@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import pathlib
 import warnings
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from river.datasets import base
 from ..parameters import whole
 from .definitions import Definition, File
 from .fetching import DatasetUnavailable, cache_folder, find, saved_as
-from .orders import Arrays, InOrder, Order, authors, examples, ours
+from .orders import Arrays, Order, authors, examples, ours
 from .reading import Floats
 
 
@@ -25,6 +26,8 @@ class StoredDataset(base.FileDataset):
     """
 
     definition: ClassVar[Definition]
+    order: Order | None = None  # of the rows, as `in_order` sets it; None: that of the files
+    repetition: int | None = None
 
     def __init__(self) -> None:
         made = self.definition
@@ -37,8 +40,7 @@ class StoredDataset(base.FileDataset):
             n_classes=made.n_classes,
             sparse=made.sparse,
         )
-        self._arrays: Arrays | None = None
-        self._beside: dict[str, Arrays] = {}
+        self._loaded: dict[str, Arrays] = {}  # those of the set, and of files beside it by name
         self._authors: list[Order] | None = None
 
     # where the files are
@@ -64,6 +66,8 @@ class StoredDataset(base.FileDataset):
         content["At hand"] = str(self.at_hand)
         if self.time_order:
             content["Order"] = "time"
+        elif self.repetition is not None:
+            content["Order"] = str(self.repetition)
         return content
 
     # the data
@@ -74,14 +78,19 @@ class StoredDataset(base.FileDataset):
         Targets are bool for two classes (True is the label +1), whole numbers for more, and float64
         for regression.
         """
-        if self._arrays is None:
+        X, y = self._whole()
+        return (X, y) if self.order is None else (X[self.order], y[self.order])
+
+    def _whole(self) -> Arrays:
+        """The set in the order of the files."""
+        if "" not in self._loaded:
             loaded = [file.load(self.n_features) for file in self.definition.files]
             X, y = (
                 np.concatenate(each) if len(each) > 1 else each[0]
                 for each in zip(*loaded, strict=True)
             )
-            self._arrays = self._prepared(X, y)
-        return self._arrays
+            self._loaded[""] = self._prepared(X, y)
+        return self._loaded[""]
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -92,12 +101,12 @@ class StoredDataset(base.FileDataset):
         """The rows and targets of one file, prepared as `arrays` prepares them."""
         file = self.definition.file(name)
         if file in self.definition.files:
-            X, y = self.arrays()
+            X, y = self._whole()
             rows = self._rows_of(file)
             return X[rows], y[rows]
-        if name not in self._beside:
-            self._beside[name] = self._prepared(*file.load(self.n_features))
-        return self._beside[name]
+        if name not in self._loaded:
+            self._loaded[name] = self._prepared(*file.load(self.n_features))
+        return self._loaded[name]
 
     def _rows_of(self, file: File) -> slice:
         files = self.definition.files
@@ -119,7 +128,8 @@ class StoredDataset(base.FileDataset):
         return y.astype(np.int64)
 
     def __iter__(self) -> Iterator[tuple[dict[int, float], Any]]:
-        return examples(*self.arrays(), range(self.n_samples), self.sparse)
+        order = range(self.n_samples) if self.order is None else self.order.tolist()
+        return examples(*self._whole(), order, self.sparse)
 
     # the orders
 
@@ -133,8 +143,8 @@ class StoredDataset(base.FileDataset):
         whole(1)("repeats", repeats)
         return [self._order(k) for k in range(1 if self.time_order else repeats)]
 
-    def in_order(self, k: int) -> InOrder:
-        """The examples in the order of repetition k, counted from 0: a River dataset, with `arrays` too.
+    def in_order(self, k: int) -> Self:
+        """The same dataset with its examples in the order of repetition k, counted from 0.
 
         For River's own evaluation, which then gives the numbers of the tables. See `orders`.
         """
@@ -143,7 +153,9 @@ class StoredDataset(base.FileDataset):
             raise ValueError(
                 f"{self.definition.name} is a stream in time, with order 0 only, not {k}"
             )
-        return InOrder(self, k, self._order(k))
+        found = copy.copy(self)  # which shares what was loaded
+        found.order, found.repetition = self._order(k), k
+        return found
 
     def _order(self, k: int) -> Order:
         n = self.definition.n_samples
@@ -163,7 +175,7 @@ class StoredDataset(base.FileDataset):
             self._authors = []
             if address:
                 try:
-                    self._authors = authors(address, *self.arrays())
+                    self._authors = authors(address, *self._whole())
                 except DatasetUnavailable as error:
                     warnings.warn(f"Permutations of our own instead: {error}", stacklevel=3)
         return self._authors

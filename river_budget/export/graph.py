@@ -46,9 +46,6 @@ class Tensor:
     def __add__(self, other: Any) -> Tensor:
         return self.graph.node("Add", self, other)
 
-    def __radd__(self, other: Any) -> Tensor:
-        return self.graph.node("Add", other, self)
-
     def __sub__(self, other: Any) -> Tensor:
         return self.graph.node("Sub", self, other)
 
@@ -57,9 +54,6 @@ class Tensor:
 
     def __mul__(self, other: Any) -> Tensor:
         return self.graph.node("Mul", self, other)
-
-    def __rmul__(self, other: Any) -> Tensor:
-        return self.graph.node("Mul", other, self)
 
     def __truediv__(self, other: Any) -> Tensor:
         return self.graph.node("Div", self, other)

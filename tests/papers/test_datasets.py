@@ -235,7 +235,7 @@ def test_a_part_may_lie_beside_the_set():
     assert X.shape == (25_057, 300)
     assert y.sum() == 739
     assert dataset.part("w7a.t")[0] is X
-    assert dataset._arrays is None
+    assert "" not in dataset._loaded
     with pytest.raises(ValueError, match=r"w7a has no part 'w8a': its parts are w7a, w7a\.t"):
         dataset.part("w8a")
 
