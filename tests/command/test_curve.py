@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from commands import run
 
 import river_budget as rb
 from river_budget.experiments import command
@@ -16,15 +17,11 @@ from river_budget.plots import running
 pytest.importorskip("matplotlib", reason="figures need matplotlib: the extra `plots`")
 
 
-def run(capsys, *arguments):
-    code = command.main(["curve", *map(str, arguments), "--json"])
-    return code, json.loads(capsys.readouterr().out)
-
-
 def test_the_table_says_where_the_curves_end(capsys, tmp_path):
     path = tmp_path / "bananas.png"
     arguments = ("--models", "BSGD", "KNN", "--orders", 2, "--examples", 60, "--plot", path)
-    code, rows = run(capsys, "bananas", *arguments)
+    code, out, _ = run(capsys, "curve", "bananas", *arguments, "--json")
+    rows = json.loads(out)
     assert code == command.GOOD
     assert [row["model"] for row in rows] == ["BSGD", "KNN"]
     assert path.read_bytes().startswith(b"\x89PNG")
@@ -38,9 +35,10 @@ def test_the_table_says_where_the_curves_end(capsys, tmp_path):
 
 def test_regression_is_drawn_too_into_a_file_named_after_the_data(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, rows = run(capsys, "trump", "--models", "LinearRegression", "--examples", 50)
+    arguments = ("--models", "LinearRegression", "--examples", 50, "--json")
+    code, out, _ = run(capsys, "curve", "trump", *arguments)
     assert code == command.GOOD
-    assert "mean absolute error so far" in rows[0]
+    assert "mean absolute error so far" in json.loads(out)[0]
     assert (tmp_path / "curve-trump.png").exists()
 
 

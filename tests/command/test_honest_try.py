@@ -11,6 +11,7 @@ import re
 import sys
 
 import pytest
+from commands import LINEAR, run
 from optional import package
 
 import river_budget as rb
@@ -18,14 +19,6 @@ from river_budget.experiments import command
 from river_budget.experiments.common.scores import NumberScore
 from river_budget.experiments.own_data import source, trial, values, verbs
 from river_budget.experiments.own_data.columns import Columns, Dates
-
-LINEAR = ("--models", "LogisticRegression")
-
-
-def run(capsys, *arguments):
-    code = command.main(list(map(str, arguments)))
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 def tried(capsys, path, *arguments, models=LINEAR):

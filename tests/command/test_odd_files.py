@@ -8,21 +8,13 @@ import json
 import sys
 
 import pytest
+from commands import LINEAR, run
 
 import river_budget as rb
 from river_budget.experiments import command
 from river_budget.experiments.common import console
 from river_budget.experiments.own_data import csv_text, finding, source
 from river_budget.experiments.own_data.columns import Columns
-
-LINEAR = ("--models", "LogisticRegression")
-
-
-def run(capsys, *arguments):
-    code = command.main(list(map(str, arguments)))
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
 
 # Wide files
 

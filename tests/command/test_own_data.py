@@ -9,6 +9,7 @@ import sys
 import tracemalloc
 
 import pytest
+from commands import LINEAR, run
 from optional import package
 from processes import output_of
 from river import datasets
@@ -16,14 +17,6 @@ from river import datasets
 import river_budget as rb
 from river_budget.experiments import command
 from river_budget.experiments.own_data import csv_text, trial
-
-LINEAR = ("--models", "LogisticRegression")
-
-
-def run(capsys, *arguments):
-    code = command.main(list(map(str, arguments)))
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 def tried(capsys, path, *arguments, target="y", models=LINEAR):

@@ -1,12 +1,14 @@
-"""Every page of the guide: all its code runs and says what it prints, its pictures are drawn, its links lead somewhere."""
+"""Every page of the guide: all its code runs and says what it prints, its pictures are drawn, its links lead somewhere; and the notebook."""
 
 from __future__ import annotations
 
+import json
 import re
 
 import guide
 import pytest
 from conftest import DATA
+from folders import EXAMPLES
 from optional import package
 from papers import command as papers
 from scripts import load
@@ -86,3 +88,24 @@ def test_the_script_that_compares_widths_runs(capsys):
     rows = re.findall(r"^(c / d|2 c / median of \d+) +all +([-\d. ]+)$", out, re.M)
     assert len(rows) == 4
     assert all(len(values.split()) == 8 for _, values in rows)
+
+
+def test_the_notebook_prints_what_it_shows_but_for_digits(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.chdir(tmp_path)
+    notebook = json.loads((EXAMPLES / "from_install_to_a_saved_model.ipynb").read_text())
+    space, shown = {}, 0
+    for cell in notebook["cells"]:
+        code = "".join(cell["source"])
+        if cell["cell_type"] != "code" or code.startswith("%pip"):
+            continue
+        exec(code, space)
+        expected = "".join(text for output in cell["outputs"] for text in output["text"])
+        assert without_digits(capsys.readouterr().out) == without_digits(expected)
+        shown += bool(expected)
+    assert shown >= 4
+    assert (tmp_path / "bananas.rb").exists()
+
+
+def without_digits(text):
+    return re.sub(r"\d+(\.\d+)?", "#", text)

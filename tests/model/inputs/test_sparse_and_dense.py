@@ -24,9 +24,9 @@ def rows():
     return X
 
 
-def dense_and_sparse(X, framed):
+def dense_and_sparse(X, framed, form=sparse.csr_matrix):
     if not framed:
-        return X, sparse.csr_matrix(X)
+        return X, form(X)
     names = [f"c{i}" for i in range(COLUMNS)]
     return (
         pd.DataFrame(X, columns=names),
@@ -62,8 +62,8 @@ def test_a_sparse_frame_is_learned_as_the_same_frame_dense(model, usual, framed)
     target = y if isinstance(model, base.Regressor) else y > 0.0
     made = with_relative_width(model) if usual else variant(model, seed=1)
     one, other = made.clone(), made.clone()
-    for part in (slice(0, BEGIN), slice(BEGIN, N)):
-        for each, some in zip((one, other), dense_and_sparse(X[part], framed), strict=True):
+    for part, form in ((slice(BEGIN), sparse.csc_array), (slice(BEGIN, N), sparse.coo_matrix)):
+        for each, some in zip((one, other), dense_and_sparse(X[part], framed, form), strict=True):
             each.learn_many(*((some, target[part]) if each._supervised else (some,)))
     assert blocks.reals(one.block, "gamma") == blocks.reals(other.block, "gamma")
     one_sees, other_sees = dense_and_sparse(X[:20], framed)
