@@ -6,20 +6,16 @@ import numpy as np
 import pytest
 from inside import plain
 from oracles.averages import Mean
-from oracles.budgeted_sgd import BudgetedSGD
-from oracles.nystroem import NOGD
-from oracles.perceptrons import KernelOGD, KernelPerceptron
-from oracles.random_features import FOGD
+from replayed_cases import CASES, REGRESSION, pair, pair_of_waves
 from replaying import (
-    CLOSE,
     assert_close,
     assert_same,
-    plain_frequencies,
+    reference,
     run,
     run_reference,
+    run_regression,
     some_weights,
 )
-from replaying import run_regression as reference_of_regression
 from streams import emerging, names, smooth
 
 import river_budget as rb
@@ -28,81 +24,59 @@ from river_budget.kernels import RBF
 from river_budget.maintenance import Merge, Project, RemoveOldest
 
 KERNEL = RBF(0.5)
-SEED = 7
-
-
-def waves(order, n):
-    return lambda place: plain_frequencies(order[place], KERNEL, n)
-
-
-def classifiers(order):
-    k = plain(KERNEL)
-    yield "Perceptron", rb.KernelPerceptronClassifier(KERNEL), KernelPerceptron(k, "binary")
-    yield "OGD", rb.KernelOGDClassifier(KERNEL, 0.3), KernelOGD(k, "binary", 1, 0.3)
-    sgd = rb.BSGDClassifier(20, KERNEL, RemoveOldest(), l2=1e-2, learning_rate=0.6)
-    yield "BSGD", sgd, BudgetedSGD(k, "binary", 1, 20, "oldest", 1e-2, learning_rate=0.6)
-    yield (
-        "NOGD",
-        rb.NOGDClassifier(20, KERNEL, None, 0.5),
-        NOGD(k, "binary", learning_rate=0.5, budget=20),
-    )
-    fogd = FOGD(None, "binary", 1, 0.8, n_components=30, frequencies=waves(order, 30))
-    yield "FOGD", rb.FOGDClassifier(30, KERNEL, 0.8, seed=SEED), fogd
-
-
-def regressors(order):
-    k = plain(KERNEL)
-    yield "OGD", rb.KernelOGDRegressor(KERNEL, 0.3), KernelOGD(k, "regression", 1, 0.3)
-    sgd = rb.BSGDRegressor(20, KERNEL, RemoveOldest(), l2=1e-2, learning_rate=0.2)
-    yield "BSGD", sgd, BudgetedSGD(k, "regression", 1, 20, "oldest", 1e-2, learning_rate=0.2)
-    yield "NOGD", rb.NOGDRegressor(20, KERNEL), NOGD(k, "regression", 1, 0.28, clip=1.0, budget=20)
-    fogd = FOGD(
-        None, "regression", 1, 0.29, clip=1.0, n_components=30, frequencies=waves(order, 30)
-    )
-    yield "FOGD", rb.FOGDRegressor(30, KERNEL, seed=SEED), fogd
-
-
 NAMES = ["Perceptron", "OGD", "BSGD", "NOGD", "FOGD"]
+
+
+def pair_of(name, task, order):
+    """A model without a mean, and its reference; `order` lists the features as they appear."""
+    binary = task == "binary"
+    if name == "FOGD":
+        kind = rb.FOGDClassifier if binary else rb.FOGDRegressor
+        clip = {} if binary else {"clip": 0.5, "max_error": 0.5}
+        return pair_of_waves(kind, task, KERNEL, order, n=30, **clip)
+    if name == "BSGD":
+        kind = rb.BSGDClassifier if binary else rb.BSGDRegressor
+        steps = {"l2": 1e-2, "learning_rate": 0.6 if binary else 0.2}
+        return kind(20, KERNEL, RemoveOldest(), **steps), reference(
+            "oldest", 20, KERNEL, task, **steps
+        )
+    return pair((CASES if binary else REGRESSION)[name], task, KERNEL)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("average", [True, 40])
 def test_the_mean_is_replayed_while_features_and_classes_appear(name, average):
     stream = emerging(300, seed=3)
-    model, oracle = {n: (m, o) for n, m, o in classifiers(names(stream))}[name]
-    model, mean = (
-        model.clone({"average": average}),
-        Mean(oracle, None if average is True else average),
-    )
-    weights = some_weights(stream)
+    model, oracle = pair_of(name, "binary", names(stream))
+    mean, weights = Mean(oracle, None if average is True else average), some_weights(stream)
     expected = run_reference(mean, stream, weights=weights)
-    assert_same(run(model, stream, weights), expected, CLOSE)
+    assert_same(run(model.clone({"average": average}), stream, weights), expected)
 
 
 @pytest.mark.parametrize("name", NAMES[1:])
 def test_the_mean_is_replayed_in_regression(name):
     stream = smooth(300, seed=3)
-    model, oracle = {n: (m, o) for n, m, o in regressors(names(stream))}[name]
+    model, oracle = pair_of(name, "regression", names(stream))
     weights = some_weights(stream)
-    expected = reference_of_regression(Mean(oracle), stream, weights)
+    expected = run_regression(Mean(oracle), stream, weights)
     _, scores = run(model.clone({"average": True}), stream, weights)
-    assert_close(scores[:, 0], expected, CLOSE)
+    assert_close(scores[:, 0], expected)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("maintenance", [Merge(), Merge(3), Project()], ids=repr)
-def test_the_last_iterate_is_that_of_a_model_without_a_mean(name, maintenance):
+@pytest.mark.parametrize("maintenance", [None, Merge(), Merge(3), Project()], ids=repr)
+def test_the_last_iterate_is_that_of_a_model_without_a_mean(maintenance):
     stream = emerging(300, seed=4)
-    model = {n: m for n, m, _ in classifiers(names(stream))}[name]
-    if name == "BSGD":
-        model = model.clone({"maintenance": maintenance})
-    averaged = model.clone({"average": True})
-    for x, y in stream:
-        model.learn_one(x, y)
-        averaged.learn_one(x, y)
-    assert averaged.averaged == len(stream)
-    for x, _ in stream[:20]:
-        assert averaged.last_iterate_one(x) == model.decision_function_one(x)
+    for name in ["BSGD"] if maintenance else NAMES:
+        model, _ = pair_of(name, "binary", names(stream))
+        if maintenance:
+            model = model.clone({"maintenance": maintenance})
+        averaged = model.clone({"average": True})
+        for x, y in stream:
+            model.learn_one(x, y)
+            averaged.learn_one(x, y)
+        assert averaged.averaged == len(stream)
+        for x, _ in stream[:20]:
+            assert averaged.last_iterate_one(x) == model.decision_function_one(x)
 
 
 def means(model):

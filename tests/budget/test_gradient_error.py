@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from inside import plain
 from oracles.budgeted_sgd import BudgetedSGD
-from streams import LABELS, emerging, matrix
+from replaying import assert_same, run, run_reference
+from streams import LABELS, emerging
 
 import river_budget as rb
 from river_budget.kernels import RBF
@@ -23,13 +24,8 @@ def test_projection_replays_its_reference(choice, outputs):
     )
     task = "binary" if outputs == 1 else "multiclass"
     oracle = BudgetedSGD(plain(RBF(0.5)), task, outputs, 15, "project", 1e-3, choice=choice)
-    for (x, y), row in zip(stream, matrix(stream), strict=True):
-        place = classes.index(y)
-        expected = oracle.step(row, 2 * place - 1 if outputs == 1 else place)
-        found = model.decision_function_one(x)
-        found = list(found.values()) if outputs > 1 else [found]
-        np.testing.assert_allclose(found, expected, rtol=0, atol=2e-5)
-        model.learn_one(x, y)
+    expected = run_reference(oracle, stream, labels=classes)
+    assert_same(run(model, stream), expected, 2e-6)
     assert model.gradient_error == pytest.approx(
         sum(oracle.gradient_errors) / len(stream), rel=1e-4
     )
@@ -41,9 +37,8 @@ def test_the_gradient_error_is_that_of_its_reference(strategy):
     stream = [(x, y == LABELS[0]) for x, y in emerging(250, seed=3)]
     model = rb.BSGDClassifier(15, RBF(0.5), strategies[strategy], l2=1e-2, learning_rate=None)
     oracle = BudgetedSGD(plain(RBF(0.5)), "binary", 1, 15, strategy, 1e-2, gamma=0.5)
-    for (x, y), row in zip(stream, matrix(stream), strict=True):
-        oracle.step(row, 1 if y else -1)
-        model.learn_one(x, y)
+    run_reference(oracle, stream, labels=(False, True))
+    run(model, stream)
     expected = sum(oracle.gradient_errors) / len(stream)
     assert model.gradient_error == pytest.approx(
         expected, rel=0.05 if strategy == "merge" else 1e-6

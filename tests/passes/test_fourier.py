@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from inside import plain
 from models import KERNELS, STATIONARY
-from oracles.random_features import FOGD
+from replayed_cases import SEED, pair_of_waves
 from replaying import (
+    CLOSE,
     assert_close,
     assert_same,
     plain_frequencies,
@@ -23,10 +24,6 @@ import river_budget as rb
 from river_budget.algorithms.features.fourier import frequencies_of
 from river_budget.kernels import RBF, Laplacian
 from river_budget.model.inputs.batches import batch_of
-
-SEED = 7
-CLOSE = 1e-9
-
 
 # frequencies
 
@@ -142,22 +139,12 @@ def test_kernels_without_a_spectrum_are_refused(estimator, kernel):
 # FOGD
 
 
-def pair(estimator, task, kernel, order, outputs=1, n=40, rate=0.8, clip=np.inf, **further):
-    """The model and its reference; `order` lists the features in the order of their columns."""
-
-    def row(place):
-        return plain_frequencies(order[place], kernel, n)
-
-    model = estimator(n, kernel, rate, seed=SEED, **further)
-    return model, FOGD(
-        None, task, outputs, learning_rate=rate, clip=clip, n_components=n, frequencies=row
-    )
-
-
 @pytest.mark.parametrize("kernel", [RBF(1 / 128), Laplacian(0.01)])
 def test_two_classes_are_replayed_on_real_data(kernel, data):
     stream = examples(*data("german.numer"))
-    model, oracle = pair(rb.FOGDClassifier, "binary", kernel, names(stream), classes=(-1, 1))
+    model, oracle = pair_of_waves(
+        rb.FOGDClassifier, "binary", kernel, names(stream), classes=(-1, 1)
+    )
     assert_same(run(model, stream), run_reference(oracle, stream, labels=(-1, 1)), CLOSE)
 
 
@@ -165,7 +152,9 @@ def test_three_classes_are_replayed_on_real_data(data):
     rows, targets = data("dna.scale")
     stream = examples(rows[:600], targets[:600])
     order, classes = names(stream), (1, 2, 3)
-    model, oracle = pair(rb.FOGDClassifier, "multiclass", RBF(0.05), order, 3, classes=classes)
+    model, oracle = pair_of_waves(
+        rb.FOGDClassifier, "multiclass", RBF(0.05), order, 3, classes=classes
+    )
     assert_same(run(model, stream), run_reference(oracle, stream, labels=classes), CLOSE)
 
 
@@ -173,7 +162,7 @@ def test_three_classes_are_replayed_on_real_data(data):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_emerging_features_and_classes_are_replayed(kernel, seed):
     stream = emerging(400, seed=seed)
-    model, oracle = pair(rb.FOGDClassifier, "binary", kernel, names(stream))
+    model, oracle = pair_of_waves(rb.FOGDClassifier, "binary", kernel, names(stream))
     weights = some_weights(stream)
     expected = run_reference(oracle, stream, weights=weights)
     assert_same(run(model, stream, weights), expected, CLOSE)
@@ -185,7 +174,7 @@ def test_regression_is_replayed(kernel, longest):
     stream = smooth(400)
     clip = np.inf if longest is None else longest
     options = {"rate": 0.3, "clip": clip, "max_error": longest}
-    model, oracle = pair(rb.FOGDRegressor, "regression", kernel, names(stream), **options)
+    model, oracle = pair_of_waves(rb.FOGDRegressor, "regression", kernel, names(stream), **options)
     weights = some_weights(stream)
     _, scores = run(model, stream, weights)
     assert_close(scores[:, 0], run_regression(oracle, stream, weights), CLOSE)

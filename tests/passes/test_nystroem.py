@@ -9,7 +9,8 @@ import pytest
 from inside import plain
 from models import POSITIVE, learn, scores
 from oracles.nystroem import NOGD
-from streams import LABELS, emerging, matrix, smooth
+from replaying import assert_close, assert_same, run, run_reference, run_regression
+from streams import LABELS, emerging, smooth
 
 import river_budget as rb
 from river_budget.core.passes.features.nystroem import LINEAR
@@ -203,12 +204,11 @@ def test_the_rank_is_at_most_the_budget(estimator):
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 def test_a_linear_step_of_its_own_replays_its_reference(eta):
     stream = [(x, y == LABELS[0]) for x, y in emerging(400, seed=1)]
-    model = rb.NOGDClassifier(15, RBF(0.5), rank=8, learning_rate=0.2, eta_linear=eta)
-    oracle = NOGD(plain(RBF(0.5)), "binary", budget=15, rank=8, eta_linear=eta)
-    for (x, y), row in zip(stream, matrix(stream), strict=True):
-        expected = oracle.step(row, 1 if y else -1)[0]
-        assert model.decision_function_one(x) == pytest.approx(expected, abs=1e-8)
-        model.learn_one(x, y)
+    options = {"rank": 8, "learning_rate": 0.2, "eta_linear": eta}
+    model = rb.NOGDClassifier(15, RBF(0.5), **options, classes=(False, True))
+    oracle = NOGD(plain(RBF(0.5)), "binary", budget=15, **options)
+    expected = run_reference(oracle, stream, labels=(False, True))
+    assert_same(run(model, stream), expected, 1e-8)
     before = model.decision_function_one(stream[0][0])
     model.mutate({"budget": 14})  # a new basis, and what was learned stays
     assert model.decision_function_one(stream[0][0]) == pytest.approx(before, abs=0.5)
@@ -220,6 +220,5 @@ def test_a_linear_step_of_its_own_in_regression():
     stream = smooth(300, seed=1)
     model = rb.NOGDRegressor(15, RBF(0.3), learning_rate=0.2, eta_linear=0.1, max_error=None)
     oracle = NOGD(plain(RBF(0.3)), "regression", budget=15, eta_linear=0.1)
-    for (x, y), row in zip(stream, matrix(stream), strict=True):
-        assert model.predict_one(x) == pytest.approx(oracle.step(row, y)[0], abs=1e-8)
-        model.learn_one(x, y)
+    _, scores = run(model, stream)
+    assert_close(scores[:, 0], run_regression(oracle, stream), 1e-8)

@@ -18,7 +18,7 @@ from replaying import (
     run_regression,
     some_weights,
 )
-from streams import LABELS, emerging, examples, matrix, smooth
+from streams import LABELS, emerging, examples, smooth
 
 import river_budget as rb
 from river_budget.kernels import RBF, Linear
@@ -77,13 +77,10 @@ def test_the_factor_stays_good_over_ten_thousand_updates(name):
     # noise: most rounds are updates
     X, y = rng.normal(size=(20_000, 5)), rng.choice([-1, 1], 20_000)
     model, oracle = pair(CASES[name], "binary", RBF(0.3), classes=(-1, 1))
-    scores, expected = [], []
-    for x, label in zip(X, y.tolist(), strict=True):
-        example = dict(enumerate(x.tolist()))
-        scores.append(model.decision_function_one(example))
-        expected.append(oracle.step(x, label)[0])
-        model.learn_one(example, label)
-    assert_close(np.array(scores), np.array(expected), CLOSE_PROJECTED)
+    stream = examples(X, y)
+    _, expected = run_reference(oracle, stream, labels=(-1, 1))
+    _, scores = run(model, stream)
+    assert_close(scores, expected, CLOSE_PROJECTED)
 
 
 def test_equal_margins_go_by_age():
@@ -114,12 +111,9 @@ class OldestPerceptron(KernelPerceptron):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_perceptron_that_removes_the_oldest_replays_its_reference(seed):
     stream = [(x, y == LABELS[0]) for x, y in emerging(400, seed=seed)]
-    model = rb.KernelPerceptronClassifier(RBF(0.5), budget=15)
+    model = rb.KernelPerceptronClassifier(RBF(0.5), budget=15, classes=(False, True))
     oracle = OldestPerceptron(plain(RBF(0.5)), "binary")
-    for (x, y), row in zip(stream, matrix(stream), strict=True):
-        expected = oracle.step(row, 1 if y else -1)[0]
-        assert model.decision_function_one(x) == pytest.approx(expected, abs=1e-9)
-        model.learn_one(x, y)
+    assert_same(run(model, stream), run_reference(oracle, stream, labels=(False, True)))
     assert model.n_support_vectors == 15
 
 

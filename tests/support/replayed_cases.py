@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from inside import plain
 from oracles.bpa import BPA
 from oracles.forgetron import Forgetron
@@ -13,11 +15,11 @@ from oracles.projectrons import (
     ProjectronPP,
     ProjectronPPByClass,
 )
+from oracles.random_features import FOGD
 from oracles.randoms import SplitMix
+from replaying import SEED, plain_frequencies
 
 import river_budget as rb
-
-SEED = 7
 
 
 def case(estimator, oracle, own=(), its=(), **both):
@@ -91,3 +93,13 @@ def pair(case, task, kernel, outputs=1, **further):
             options[name] = draw
     model = estimator(kernel=kernel, **parameters, **further)
     return model, oracle(plain(kernel), task, outputs, **options)
+
+
+def pair_of_waves(estimator, task, kernel, order, outputs=1, n=40, rate=0.8, clip=math.inf, **own):
+    """FOGD and its reference; `order` lists the features in the order of their columns."""
+
+    def row(place):
+        return plain_frequencies(order[place], kernel, n)
+
+    oracle = FOGD(None, task, outputs, rate, clip=clip, n_components=n, frequencies=row)
+    return estimator(n, kernel, rate, seed=SEED, **own), oracle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from models import MODELS, TRANSFORMERS, stream_for
-from river import base, compose
+from river import base
 from streams import smooth
 
 import river_budget as rb
@@ -57,16 +57,3 @@ def alike(a, b, stream):
 def file_of(model):
     """The bytes of a model's file, which contain its whole state."""
     return archive.packed(*nodes.encoded(model))
-
-
-def numbers_of(model, x):
-    """The scores of an example; for a pipeline, those of its last step."""
-    if isinstance(model, compose.Pipeline):
-        *first, last = model.steps.values()
-        for step in first:
-            x = step.transform_one(x)
-        model = last
-    if hasattr(model, "transform_one"):
-        return list(model.transform_one(x).values())
-    score = model.decision_function_one(x)
-    return list(score.values()) if isinstance(score, dict) else [score]
