@@ -29,7 +29,7 @@ from river_budget.core.compiling.array_views import carver, record
 from river_budget.core.compiling.jit import compiled
 from river_budget.core.expansion.support import add_to, insert, rescale
 from river_budget.core.rounds.losses import loss_and_direction, mistaken
-from river_budget.core.rounds.observe import learn_rows
+from river_budget.core.rounds.observe import learn_rows, observe
 from river_budget.model.algorithm import Algorithm
 from river_budget.model.estimators.estimators import BudgetClassifier
 from river_budget.parameters import Mutable, positive
@@ -41,7 +41,7 @@ state_at = carver(STATE, 0)
 @compiled(called_from_python=True)
 def learn(call):
     """The learning pass: a round for every row."""
-    return learn_rows(call, state_at, round_of)
+    return learn_rows(call, state_at, observe, round_of)
 
 
 @compiled(inlined=True)

@@ -277,6 +277,17 @@ def test_compiled_code_sees_numbers_only():
     assert [path for path, node in nodes if isinstance(node, ast.Name) and node.id == "id"] == []
 
 
+def test_a_pass_of_a_paper_begins_with_a_table_of_its_symbols():
+    passes = [p for p in CORE if "passes" in p.parts and "def learn(call)" in p.read_text()]
+    found = {
+        path.stem: bool(re.search(r"^    paper +here$", ast.get_docstring(syntax_of(path)), re.M))
+        for path in passes
+        if "auto" not in path.parts
+    }
+    assert len(found) > 10
+    assert all(found.values()), found
+
+
 def functions_of_core(compiled_as):
     for path in CORE:
         for node in syntax_of(path).body:

@@ -17,7 +17,7 @@ from river_budget.core.expansion.kernel_rows import score
 from river_budget.core.expansion.support import add_to, insert, oldest, remove, rescale
 from river_budget.core.passes.perceptrons import forgetron as paper
 from river_budget.core.rounds.losses import loss_and_direction, mistaken
-from river_budget.core.rounds.observe import learn_rows
+from river_budget.core.rounds.observe import learn_rows, observe
 from river_budget.core.vectors.table import read_vector
 
 BINARY, state_at = paper.BINARY, paper.state_at
@@ -26,7 +26,7 @@ BINARY, state_at = paper.BINARY, paper.state_at
 @compiled(called_from_python=True)
 def learn(call):
     """The learning pass."""
-    return learn_rows(call, state_at, round_of)
+    return learn_rows(call, state_at, observe, round_of)
 
 
 @compiled(inlined=True)

@@ -74,7 +74,7 @@ SCRATCH_ROWS: dict[str, Any] = {
     "row": (f64, lambda h: (h.capacity,)),  # kernel values of an example with all vectors
     "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
     "buffer": (f64, lambda h: (h.capacity,)),  # a temporary row
-    "shown": (f64, lambda h: (h.outputs,)),  # the scores of a mean of the iterates
+    "last": (f64, lambda h: (h.outputs,)),  # the scores of the last iterate, where a mean predicts
     "nonzero": (i64, lambda h: (h.width + 1,)),  # features of a vector read from the support
     "x": (f64, lambda h: (h.width + 1,)),  # the values of these features
     "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, for distances

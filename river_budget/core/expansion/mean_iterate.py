@@ -16,10 +16,9 @@ from __future__ import annotations
 
 from ..block.limits import padded_count
 from ..compiling.jit import REORDERED, compiled
-from ..examples.finite import usable
-from ..examples.present_features import example_and_scores, unpack
 from ..simd.vector_ops import dot
-from .kernel_rows import kernel_row, norm_of
+from .kernel_rows import kernel_row
+from .scoring import each_row
 
 LATE_WEIGHT = 3.0
 
@@ -64,13 +63,12 @@ def mean_scores(model, scores):
 
 @compiled(called_from_python=True)
 def decide_mean(call):
-    """Score all rows by the mean. Returns how many it has scored: it stops at a row that is not finite."""
-    model, stream, n = unpack(call)
-    for t in range(n):
-        x, f = example_and_scores(model, stream, t)
-        norm = norm_of(model, x)
-        if not usable(x, norm):
-            return t
-        kernel_row(model, x, norm)
-        mean_scores(model, f)
-    return n
+    """scores[t] = m(x_t)"""
+    return each_row(call, score_by_mean)
+
+
+@compiled(always_inlined=True)
+def score_by_mean(model, x, norm, scores):
+    """`mean_scores` from scratch. Overwrites model.row."""
+    kernel_row(model, x, norm)
+    mean_scores(model, scores)

@@ -1,18 +1,18 @@
-"""What stands around the rounds of a pass: the loop over rows, what it refuses, calibration, the mean of the iterates.
+"""What stands around the rounds of a pass, once: the loop over rows, what it refuses, calibration, the mean of the iterates.
 
-A round is what an algorithm does with one example, as its paper has it:
+An algorithm gives the loop two functions:
 
-    round_of(model, state, x, norm, f, y, w)
+    observe(model, state, stream, t)              returns (x, f, y, w, norm) of example t, and calibrates on its scores
+    round_of(model, state, x, norm, f, y, w)      what the algorithm does with one example, as its paper has it
+        state     the algorithm's own record
         x, norm   the example and its norm; its kernel row is in model.row
         f, y, w   its scores, its target and its weight, which is positive
-        state     the algorithm's own record
 
-`learn_rows` runs a round for every row of a call. `learn_rows_with_mean` also keeps a mean of the iterates, if the record
-says so (the fields average and averaged, core/expansion/mean_iterate.py): the round sees the scores of the last iterate, the
-caller those of the mean. Its rounds get the kind of strategy too (core/budget/keep.py).
+Most algorithms observe by `observe`, those with a mean of the iterates by `observe_with_mean`. `learn_rows` runs a round for
+every row of a call; `learn_rows_by` is for rounds that also get the kind of strategy, a constant (core/budget/keep.py).
 
-A row is refused if it is not finite, if a larger block is needed before it can be learned, or if a warning is due: the pass
-returns its number, Python mends what is missing, and calls the pass again.
+A row is refused (its norm is REFUSED) if it is not finite, if a larger block is needed before it can be learned, or if a
+warning is due: the pass returns its number, Python mends what is missing, and calls the pass again.
 """
 
 from __future__ import annotations
@@ -29,15 +29,40 @@ from .stream_warnings import far_from_all
 REFUSED = -1.0  # instead of a norm
 
 
-@compiled(always_inlined=True)
-def observe(model, stream, t):
+@compiled(inlined=True)
+def learn_rows(call, state_at, observe, round_of):
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = observe(model, state, stream, t)
+        if norm < 0.0:
+            return t
+        if w > 0.0:
+            round_of(model, state, x, norm, f, y, w)
+    return n
+
+
+@compiled(inlined=True)
+def learn_rows_by(call, state_at, observe, round_of, strategy):
+    """`learn_rows` for rounds that get the kind of strategy."""
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = observe(model, state, stream, t)
+        if norm < 0.0:
+            return t
+        if w > 0.0:
+            round_of(model, state, x, norm, f, y, w, strategy)
+    return n
+
+
+@compiled(inlined=True)
+def observe(model, state, stream, t):
     """(x, f, y, w, norm): example t with its scores, target, weight and norm; calibrates on the scores.
 
     Overwrites model.row with the kernel row of x and f with its scores, and modifies the calibration in the
     header.
-
-    norm is REFUSED if x is not finite, if a model without a budget needs a larger block before it can learn
-    x, or if a warning is due. Then the pass stops and returns t.
     """
     x, f, y, w, norm = score_example(model, stream, t)
     if norm >= 0.0:
@@ -45,9 +70,22 @@ def observe(model, stream, t):
     return x, f, y, w, norm
 
 
+@compiled(inlined=True)
+def observe_with_mean(model, state, stream, t):
+    """`observe`, where the caller of the pass gets the scores of the mean of the iterates, if one is kept, and the round
+    those of the last iterate. The round ends with `count_iterate`."""
+    x, f, y, w, norm = score_example(model, stream, t)
+    if norm >= 0.0:
+        scores, f = f, last_scores(model, state.average, f)
+        if state.average != 0.0:
+            mean_scores(model, scores)
+        calibrate(model, scores, y, w)
+    return x, f, y, w, norm
+
+
 @compiled(always_inlined=True)
 def score_example(model, stream, t):
-    """`observe` without the calibration: the kernel row and the scores of example t. Overwrites model.row and f."""
+    """(x, f, y, w, norm) without the calibration. Overwrites model.row and f."""
     x, f, y, w = example(model, stream, t)
     norm = norm_of(model, x)
     if not (usable(x, norm) and has_room(model)) or model.head.alarm != 0:
@@ -62,52 +100,14 @@ def score_example(model, stream, t):
     return x, f, y, w, norm
 
 
-@compiled(inlined=True)
-def learn_rows(call, state_at, round_of):
-    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w, norm = observe(model, stream, t)
-        if norm < 0.0:
-            return t
-        if w > 0.0:
-            round_of(model, state, x, norm, f, y, w)
-    return n
-
-
-@compiled(inlined=True)
-def learn_rows_with_mean(call, state_at, round_of, strategy):
-    """`learn_rows` with a mean of the iterates, whose scores are those that the caller gets."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w, norm = score_example(model, stream, t)
-        if norm < 0.0:
-            return t
-        shown = shown_scores(model, state.average, f)
-        calibrate(model, shown, y, w)
-        if w > 0.0:
-            round_of(model, state, x, norm, f, y, w, strategy)
-            count_iterate(model, state)
-        copy_scores(shown, f)
-    return n
-
-
 @compiled(always_inlined=True)
-def shown_scores(model, average, f):
-    """The scores of the mean of the iterates, in memory that no round overwrites; or f, if no mean is kept."""
+def last_scores(model, average, f):
+    """The scores f of the last iterate, where those of the mean do not overwrite them: in model.last, if a mean is kept."""
     if average == 0.0:
         return f
-    mean_scores(model, model.shown)
-    return model.shown
-
-
-@compiled(always_inlined=True)
-def copy_scores(shown, f):
-    """Show the caller these scores. Overwrites f."""
     for r in range(f.shape[0]):
-        f[r] = shown[r]
+        model.last[r] = f[r]
+    return model.last
 
 
 @compiled(inlined=True)

@@ -19,10 +19,12 @@ from ...block.limits import padded_count
 from ...compiling.array_views import carver, record
 from ...compiling.jit import compiled
 from ...examples.finite import is_finite
-from ...examples.present_features import example, example_and_scores, unpack, values_of
+from ...examples.present_features import example, values_of
 from ...expansion.mean_iterate import move_towards, share_of
+from ...expansion.scoring import each_mapped_row
 from ...rounds.calibration import calibrate
 from ...rounds.losses import clamp_step, clipped, loss_and_direction, step_length
+from ...rounds.observe import REFUSED, last_scores, learn_rows
 from ...simd.trigonometry import sines_and_cosines
 from ...simd.vector_ops import add_multiple, dot
 from ...vectors.table import dot_products
@@ -55,13 +57,12 @@ def rows_of_output(model):
 
 
 @compiled(always_inlined=True)
-def score_mean_waves(model, state, scores):
-    """Replace the scores by those of the mean of the iterates, if one is kept."""
-    if state.average != 0.0:
-        n = padded_count(model)
-        for r in range(scores.shape[0]):
-            along_cosines = dot(model.row, model.per_vector[3 * r + 1], n)
-            scores[r] = along_cosines + dot(model.buffer, model.per_vector[3 * r + 2], n)
+def score_mean_waves(model, scores):
+    """scores[r] = m_r . z(x) for the mean m of the iterates."""
+    n = padded_count(model)
+    for r in range(scores.shape[0]):
+        along_cosines = dot(model.row, model.per_vector[3 * r + 1], n)
+        scores[r] = along_cosines + dot(model.buffer, model.per_vector[3 * r + 2], n)
 
 
 @compiled(always_inlined=True)
@@ -85,68 +86,76 @@ def add_waves(model, r, amount):
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w = example(model, stream, t)
-        if not is_finite(values_of(x)) or model.head.alarm != 0:
-            return t
-        waves(model, x)  # construct the new representation z(x_t)
-        score_waves(model, f)  # predict
-        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        score_mean_waves(model, state, f)
-        calibrate(model, f, y, w)
-        if w > 0.0 and loss > 0.0:  # w <- w - eta times the gradient of the loss
-            size = clipped(step_length(model, loss, state.epsilon), state.max_error)
-            amount = clamp_step(w * state.learning_rate * size) * sign / model.head.count
-            add_waves(model, plus, amount)
-            if minus >= 0:
-                add_waves(model, minus, -amount)
-        if w > 0.0:
-            update_mean_waves(model, state)
-    return n
+    """The learning pass."""
+    return learn_rows(call, state_at, observe_waves, round_of)
 
 
-@compiled(called_from_python=True)
-def decide(call):
-    """Score all rows. Returns how many it has scored: it stops at a row that is not finite."""
-    return decide_by(call, True)
+@compiled(inlined=True)
+def observe_waves(model, state, stream, t):
+    """As `observe_with_mean`, with z(x) in the place of a kernel row and without a norm."""
+    x, f, y, w = example(model, stream, t)
+    if not is_finite(values_of(x)) or model.head.alarm != 0:
+        return x, f, y, w, REFUSED
+    waves(model, x)  # construct the new representation z(x_t)
+    score_waves(model, f)  # predict
+    scores, f = f, last_scores(model, state.average, f)
+    if state.average != 0.0:
+        score_mean_waves(model, scores)
+    calibrate(model, scores, y, w)
+    return x, f, y, w, 0.0
+
+
+@compiled(inlined=True)
+def round_of(model, state, x, norm, f, y, w):
+    """An example with a loss: w <- w - eta times the gradient."""
+    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+    if loss > 0.0:
+        size = clipped(step_length(model, loss, state.epsilon), state.max_error)
+        amount = clamp_step(w * state.learning_rate * size) * sign / model.head.count
+        add_waves(model, plus, amount)
+        if minus >= 0:
+            add_waves(model, minus, -amount)
+    update_mean_waves(model, state)
 
 
 @compiled(called_from_python=True)
 def decide_last(call):
-    """Score all rows by the last iterate, for models whose `decide` uses the mean."""
-    return decide_by(call, False)
+    """scores[t] = w . z(x_t)"""
+    return each_mapped_row(call, score_by_last)
 
 
-@compiled(inlined=True)
-def decide_by(call, by_mean):
-    """Score all rows, by the mean of the iterates if `by_mean` and one is kept."""
-    model, stream, n = unpack(call)
-    for t in range(n):
-        x, f = example_and_scores(model, stream, t)
-        if not is_finite(values_of(x)):
-            return t
-        waves(model, x)
-        score_waves(model, f)
-        if by_mean:
-            score_mean_waves(model, state_at(model.state), f)
-    return n
+@compiled(called_from_python=True)
+def decide(call):
+    """scores[t] = m . z(x_t) for the mean m of the iterates"""
+    return each_mapped_row(call, score_by_mean)
 
 
 @compiled(called_from_python=True)
 def transform(call):
-    """scores[t] = scale z(x_t), first the cosines and then the sines. Returns how many rows it has processed."""
-    model, stream, n = unpack(call)
+    """scores[t] = scale z(x_t), first the cosines and then the sines."""
+    return each_mapped_row(call, write_waves)
+
+
+@compiled(always_inlined=True)
+def score_by_last(model, x, f):
+    """f[r] = w_r . z(x)"""
+    waves(model, x)
+    score_waves(model, f)
+
+
+@compiled(always_inlined=True)
+def score_by_mean(model, x, f):
+    """f[r] = m_r . z(x)"""
+    waves(model, x)
+    score_mean_waves(model, f)
+
+
+@compiled(always_inlined=True)
+def write_waves(model, x, z):
+    """z = scale z(x)"""
+    waves(model, x)
     d = model.head.count
     size = state_at(model.state).scale / math.sqrt(d)
-    for t in range(n):
-        x, z = example_and_scores(model, stream, t)
-        if not is_finite(values_of(x)):
-            return t
-        waves(model, x)
-        for j in range(d):
-            z[j] = size * model.row[j]
-            z[d + j] = size * model.buffer[j]
-    return n
+    for j in range(d):
+        z[j] = size * model.row[j]
+        z[d + j] = size * model.buffer[j]

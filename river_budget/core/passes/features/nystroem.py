@@ -12,10 +12,10 @@ J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JML
     W'z(x)   coefficients . k(x), as only coefficients = M'W are stored: a score takes as long as that of any
              kernel expansion, and only a step computes z(x)
 
-Until the support is full this is kernel gradient descent. At the first example with a loss after that, the pass
-returns and Python computes the basis (algorithms/features/nystroem.py). The pass, called again, scores this example
-by the old function, projects the function on the basis, and takes its steps there. With its own learning rate
-(eta_linear) the linear model starts at 0, as in the authors' C++ program.
+Until the support is full this is kernel gradient descent. Then the pass refuses the next example, and Python computes the
+basis (algorithms/features/nystroem.py). At the first example with a loss after that, the round projects the function on the
+basis, and takes its step there, as all later ones do. With its own learning rate (eta_linear) the linear model starts at 0,
+as in the authors' C++ program.
 """
 
 from __future__ import annotations
@@ -25,13 +25,12 @@ import math
 from ...block.limits import LONGEST_STEP, padded_count, within
 from ...compiling.array_views import carver, record
 from ...compiling.jit import compiled
-from ...examples.finite import usable
-from ...examples.present_features import example_and_scores, unpack
-from ...expansion.kernel_rows import kernel_row, norm_of, self_kernel
+from ...examples.present_features import example
+from ...expansion.kernel_rows import kernel_row, self_kernel
+from ...expansion.scoring import each_row
 from ...expansion.support import add_to, insert, largest
-from ...rounds.calibration import calibrate
 from ...rounds.losses import clipped, loss_and_direction, step_length
-from ...rounds.observe import copy_scores, count_iterate, score_example, shown_scores
+from ...rounds.observe import REFUSED, count_iterate, learn_rows, observe_with_mean
 from ...simd.vector_ops import add_multiple, dot
 
 GATHERING, PREPARED, LINEAR, FRESH = range(4)
@@ -46,37 +45,32 @@ SAME = 1e-12  # examples with a smaller squared distance, relative to their leng
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w, norm = score_example(model, stream, t)
-        if norm < 0.0:
-            return t
-        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        active = w > 0.0 and loss > 0.0
-        if active and state.stage == GATHERING and model.head.count >= model.head.budget:
-            return t  # Python constructs K from S, and its eigenvectors
-        shown = shown_scores(model, state.average, f)
-        calibrate(model, shown, y, w)
-        if active:
-            size = w * clipped(step_length(model, loss, state.epsilon), state.max_error) * sign
-            round_of(model, state, x, norm, size, plus, minus)
-        if w > 0.0:
-            count_iterate(model, state)
-        copy_scores(shown, f)
-    return n
+    """The learning pass."""
+    return learn_rows(call, state_at, observe_support, round_of)
 
 
 @compiled(inlined=True)
-def round_of(model, state, x, norm, size, plus, minus):
-    """An example with a loss, whose gradient has this size."""
-    if state.stage == GATHERING:  # while |S| < B: regular gradient descent
-        add_to(model, insert(model, x, norm), plus, minus, state.learning_rate * size)
-    else:  # w <- w - eta times the gradient
-        begin_linear(model, state)
-        eta = state.learning_rate if math.isnan(state.eta_linear) else state.eta_linear
-        linear_step(model, state.kept, plus, minus, within(eta * size, LONGEST_STEP))
+def observe_support(model, state, stream, t):
+    """As `observe_with_mean`; refused where the support is full: Python constructs K from S, and its eigenvectors."""
+    if state.stage == GATHERING and model.head.count >= model.head.budget:
+        x, f, y, w = example(model, stream, t)
+        return x, f, y, w, REFUSED
+    return observe_with_mean(model, state, stream, t)
+
+
+@compiled(inlined=True)
+def round_of(model, state, x, norm, f, y, w):
+    """An example with a loss: a gradient step, in the space of the kernel or in that of the basis."""
+    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+    if loss > 0.0:
+        size = w * clipped(step_length(model, loss, state.epsilon), state.max_error) * sign
+        if state.stage == GATHERING:  # while |S| < B: regular gradient descent
+            add_to(model, insert(model, x, norm), plus, minus, state.learning_rate * size)
+        else:  # w <- w - eta times the gradient
+            begin_linear(model, state)
+            eta = state.learning_rate if math.isnan(state.eta_linear) else state.eta_linear
+            linear_step(model, state.kept, plus, minus, within(eta * size, LONGEST_STEP))
+    count_iterate(model, state)
 
 
 @compiled(always_inlined=True)
@@ -131,17 +125,16 @@ def add_within_bounds(model, output, step, amount, n):
 @compiled(called_from_python=True)
 def gather(call):
     """Store rows until the support is full, each example once. Returns how many rows were seen."""
-    model, stream, n = unpack(call)
-    for t in range(n):
-        x, _ = example_and_scores(model, stream, t)
-        norm = norm_of(model, x)
-        if not usable(x, norm):
-            return t
-        if model.head.count < model.head.budget:
-            kernel_row(model, x, norm)
-            if is_new(model, norm):
-                insert(model, x, norm)
-    return n
+    return each_row(call, insert_new)
+
+
+@compiled
+def insert_new(model, x, norm, f):
+    """Store x if there is room, and it is not stored yet."""
+    if model.head.count < model.head.budget:
+        kernel_row(model, x, norm)
+        if is_new(model, norm):
+            insert(model, x, norm)
 
 
 @compiled
@@ -157,15 +150,14 @@ def is_new(model, norm):
 
 @compiled(called_from_python=True)
 def transform(call):
-    """scores[t] = scale z(x_t). Returns how many rows it has processed: it stops at one that is not finite."""
-    model, stream, n = unpack(call)
+    """scores[t] = scale z(x_t)"""
+    return each_row(call, write_projection)
+
+
+@compiled
+def write_projection(model, x, norm, z):
+    """z = scale z(x)"""
+    kernel_row(model, x, norm)
     scale = state_at(model.state).scale
-    for t in range(n):
-        x, z = example_and_scores(model, stream, t)
-        norm = norm_of(model, x)
-        if not usable(x, norm):
-            return t
-        kernel_row(model, x, norm)
-        for i in range(z.shape[0]):
-            z[i] = scale * dot(model.per_vector[i], model.row, padded_count(model))
-    return n
+    for i in range(z.shape[0]):
+        z[i] = scale * dot(model.per_vector[i], model.row, padded_count(model))

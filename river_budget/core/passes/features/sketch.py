@@ -23,8 +23,8 @@ from ...block.limits import BOUND
 from ...block.random_numbers import numbered
 from ...compiling.array_views import carver, f64, record
 from ...compiling.jit import REORDERED, compiled
-from ...examples.finite import is_finite
-from ...examples.present_features import example_and_scores, places_of, unpack, values_of
+from ...examples.present_features import places_of, values_of
+from ...expansion.scoring import each_mapped_row
 
 STATE = record("f8 scale")
 state_at = carver(STATE, 0)
@@ -74,19 +74,18 @@ def convolve(model, x, k, source, target, factor):
 
 @compiled(called_from_python=True)
 def transform(call):
-    """scores[t] = scale times the sketch of x_t. Returns how many rows it has processed, up to one that is not finite."""
-    model, stream, n = unpack(call)
-    scale = state_at(model.state).scale
-    for t in range(n):
-        x, z = example_and_scores(model, stream, t)
-        if not is_finite(values_of(x)):
-            return t
-        d = z.shape[0]
-        source, target = f64(model.heap, d), f64(model.heap + 8 * d, d)
-        for k in range(model.head.degree):
-            source, target = target, source
-            convolve(model, x, k, source, target, scale if k == 0 else 1.0)
-        for j in range(d):
-            value = target[j] if target[j] == target[j] else 0.0
-            z[j] = min(max(value, -BOUND), BOUND)
-    return n
+    """scores[t] = scale times the sketch of x_t"""
+    return each_mapped_row(call, write_sketch)
+
+
+@compiled
+def write_sketch(model, x, z):
+    """z = scale times the sketch of x. Overwrites the heap."""
+    d, scale = z.shape[0], state_at(model.state).scale
+    source, target = f64(model.heap, d), f64(model.heap + 8 * d, d)
+    for k in range(model.head.degree):
+        source, target = target, source
+        convolve(model, x, k, source, target, scale if k == 0 else 1.0)
+    for j in range(d):
+        value = target[j] if target[j] == target[j] else 0.0
+        z[j] = min(max(value, -BOUND), BOUND)

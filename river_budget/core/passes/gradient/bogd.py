@@ -3,10 +3,12 @@
 P. Zhao, J. Wang, P. Wu, R. Jin, S. Hoi. Fast bounded online gradient descent algorithms for scalable kernel-based
 online learning. ICML 2012; the forms compared by J. Lu et al. JMLR 17, 2016.
 
-paper    here                       paper   here
-eta      learning_rate              B       budget
-lambda   l2                         G       max_coefficient (NaN: none)
-p_i      probability that vector i is removed
+    paper    here
+    B        budget
+    eta      learning_rate
+    lambda   l2
+    G        max_coefficient; NaN: none
+    p_i      p, the probability that vector i is removed
 
 Gradient descent with decay. A full model removes a random vector and multiplies the coefficients of the others,
 so that the expected model stays the same: all by B / (B - 1), or with non-uniform sampling (BOGD++) each by
@@ -33,7 +35,7 @@ from ...expansion.support import (
     weights_into,
 )
 from ...rounds.losses import loss_and_direction, step_length
-from ...rounds.observe import learn_rows
+from ...rounds.observe import learn_rows, observe
 
 BINARY, REMOVE_OLDEST = int(Task.BINARY), int(Maintenance.REMOVE_OLDEST)
 MULTICLASS = int(Task.MULTICLASS)
@@ -44,7 +46,7 @@ state_at = carver(STATE, 0)
 @compiled(called_from_python=True)
 def learn(call):
     """The learning pass."""
-    return learn_rows(call, state_at, round_of)
+    return learn_rows(call, state_at, observe, round_of)
 
 
 @compiled(inlined=True)

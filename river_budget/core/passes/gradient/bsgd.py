@@ -3,12 +3,14 @@
 Z. Wang, K. Crammer, S. Vucetic. Multi-class Pegasos on a budget. ICML 2010, algorithm 1.
 S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for SGD SVM training. 2018.
 
-paper    here                      paper        here
-lambda   l2                        B            budget
-t        rounds                    |w_t|^2      norm2, updated by every step; inside the ball
-eta_t    step = 1 / (l2 rounds)                 it may be an upper bound
-alpha    coefficients times scale  M (2018)     arity
-|E_t|    |Delta_t| / eta_t: errors is their sum, and their mean the E of theorem 1
+    paper      here
+    B          budget; M (2018): arity
+    lambda     l2
+    t          rounds
+    eta_t      step = 1 / (l2 rounds)
+    alpha      coefficients times scale
+    |w_t|^2    norm2, updated by every step; inside the ball it may be an upper bound
+    |E_t|      |Delta_t| / eta_t: errors is their sum, and their mean the E of theorem 1
 
 Binary examples use the hinge loss, several classes Crammer and Singer's, regression the
 epsilon-insensitive loss. The weight of an example multiplies its loss, hence the step.
@@ -38,7 +40,7 @@ from ...examples.call import model_of
 from ...expansion.kernel_rows import row_of_vector
 from ...expansion.support import rescale
 from ...rounds.losses import clamp_step, loss_and_direction, squared_length
-from ...rounds.observe import learn_rows_with_mean
+from ...rounds.observe import count_iterate, learn_rows_by, observe_with_mean
 from ...simd.vector_ops import dot
 
 REGRESSION = int(Task.REGRESSION)
@@ -73,25 +75,25 @@ def shrink_to_budget(call):
 @compiled(called_from_python=True)
 def learn(call):
     """The pass for models that merge pairs. Each kind of strategy has its own pass, without the code of the others."""
-    return learn_rows_with_mean(call, state_at, round_of, PAIRS)
+    return learn_rows_by(call, state_at, observe_with_mean, round_of, PAIRS)
 
 
 @compiled(called_from_python=True)
 def learn_removing(call):
     """The pass for models that remove vectors."""
-    return learn_rows_with_mean(call, state_at, round_of, REMOVE)
+    return learn_rows_by(call, state_at, observe_with_mean, round_of, REMOVE)
 
 
 @compiled(called_from_python=True)
 def learn_merging_many(call):
     """The pass for models that merge more than two at once."""
-    return learn_rows_with_mean(call, state_at, round_of, MANY)
+    return learn_rows_by(call, state_at, observe_with_mean, round_of, MANY)
 
 
 @compiled(called_from_python=True)
 def learn_projecting(call):
     """The pass for models that keep a factor of the Gram matrix."""
-    return learn_rows_with_mean(call, state_at, round_of, FACTOR)
+    return learn_rows_by(call, state_at, observe_with_mean, round_of, FACTOR)
 
 
 @compiled(inlined=True)
@@ -106,6 +108,7 @@ def round_of(model, state, x, norm, f, y, w, strategy):
         add_and_keep_budget(model, state, x, norm, step, direction, strategy)
         state.errors += model.head.cost * inverse_step(state)
     project_on_ball(model, state, y, w)  # line 8
+    count_iterate(model, state)
 
 
 @compiled(inlined=True)

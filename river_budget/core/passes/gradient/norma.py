@@ -2,9 +2,11 @@
 
 J. Kivinen, A. Smola, R. Williamson. Online learning with kernels. IEEE Trans. Signal Processing 52, 2004.
 
-paper    here            paper     here
-eta      learning_rate   nu        nu, the share of examples that end up with a loss
-lambda   l2              rho, eps  level: the margin, the width of the tube, or the threshold of novelty
+    paper      here
+    eta        learning_rate
+    lambda     l2
+    nu         nu, the share of examples that end up with a loss
+    rho, eps   level: the margin, the width of the tube, or the threshold of novelty
 
 In every round the coefficients decay. An example with a loss becomes a support vector. The level changes so
 that a share nu of the examples has a loss. A full model removes its oldest vector.
@@ -18,12 +20,11 @@ from ...block.codes import Task
 from ...budget.keep import FACTOR, MANY, PAIRS, REMOVE, add_within_budget
 from ...compiling.array_views import carver, record
 from ...compiling.jit import compiled
-from ...examples.call import scores_of, unpack_rows
-from ...examples.present_features import unpack
-from ...expansion.scoring import decide
+from ...expansion.kernel_rows import score
+from ...expansion.scoring import each_row
 from ...expansion.support import rescale
 from ...rounds.losses import clamp_step, loss_and_direction
-from ...rounds.observe import learn_rows, score_example
+from ...rounds.observe import learn_rows, learn_rows_by, observe, score_example
 
 REGRESSION = int(Task.REGRESSION)
 STATE = record("f8 learning_rate l2 nu level")
@@ -33,7 +34,7 @@ state_at = carver(STATE, 0)
 @compiled(called_from_python=True)
 def learn(call):
     """The learning pass."""
-    return learn_rows(call, state_at, round_of)
+    return learn_rows(call, state_at, observe, round_of)
 
 
 @compiled(inlined=True)
@@ -54,55 +55,45 @@ def round_of(model, state, x, norm, f, y, w):
 @compiled(called_from_python=True)
 def learn_novelty(call):
     """The pass for models that merge pairs."""
-    return learn_without_targets(call, PAIRS)
+    return learn_rows_by(call, state_at, observe_novelty, round_of_novelty, PAIRS)
 
 
 @compiled(called_from_python=True)
 def learn_novelty_removing(call):
     """The pass for models that remove vectors."""
-    return learn_without_targets(call, REMOVE)
+    return learn_rows_by(call, state_at, observe_novelty, round_of_novelty, REMOVE)
 
 
 @compiled(called_from_python=True)
 def learn_novelty_merging_many(call):
     """The pass for models that merge more than two at once."""
-    return learn_without_targets(call, MANY)
+    return learn_rows_by(call, state_at, observe_novelty, round_of_novelty, MANY)
 
 
 @compiled(called_from_python=True)
 def learn_novelty_projecting(call):
     """The pass for models that keep a factor of the Gram matrix."""
-    return learn_without_targets(call, FACTOR)
+    return learn_rows_by(call, state_at, observe_novelty, round_of_novelty, FACTOR)
 
 
 @compiled(inlined=True)
-def learn_without_targets(call, strategy):
-    """`learn` for novelty detection, without targets: level = rho, and an example with f(x) < rho is novel.
-
-    scores[t] = rho - f(x_t). Overwrites targets[t] with this rho, or NaN while there is no vector.
-    strategy: see core/budget/keep.py.
-    """
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, _, w, norm = score_example(model, stream, t)
-        if norm < 0.0:
-            return t
+def observe_novelty(model, state, stream, t):
+    """As `observe`, without targets: f[0] = rho - f(x). Overwrites targets[t] with this rho, or NaN while there is no vector."""
+    x, f, _, w, norm = score_example(model, stream, t)
+    if norm >= 0.0:
+        model.head.judged += 1
         f[0] = state.level - f[0]
         stream[1][t] = state.level if model.head.count > 0 else math.nan
-        if w > 0.0:
-            model.head.judged += 1
-            round_of_novelty(model, state, x, norm, f, w, strategy)
-    return n
+    return x, f, 1.0, w, norm
 
 
 @compiled(inlined=True)
-def round_of_novelty(model, state, x, norm, novelty, w, strategy):
-    """f <- (1 - eta lambda) f, + eta k(x, .) if x is novel, and a step of rho. novelty[0] = rho - f(x)"""
-    _, _, plus, minus = loss_and_direction(model, novelty, 1.0, 0.0)
+def round_of_novelty(model, state, x, norm, f, y, w, strategy):
+    """f <- (1 - eta lambda) f, + eta k(x, .) if x is novel, and a step of rho. Here f[0] = rho - f(x), and y = 1."""
+    _, _, plus, minus = loss_and_direction(model, f, y, 0.0)
     eta = clamp_step(w * state.learning_rate)
     # without support vectors f = rho = 0, but the first example counts as novel
-    novel = novelty[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
+    novel = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
     rescale(model, 1.0 - state.learning_rate * state.l2)
     if novel:
         add_within_budget(model, x, norm, plus, minus, eta, strategy)
@@ -111,10 +102,12 @@ def round_of_novelty(model, state, x, norm, novelty, w, strategy):
 
 @compiled(called_from_python=True)
 def score_novelty(call):
-    """scores[t] = rho - f(x_t). Returns how many rows it has scored, as `decide` does."""
-    done = decide(call)
-    model, stream, _ = unpack_rows(call)
-    for t in range(done):
-        f = scores_of(stream, t)
-        f[0] = state_at(model.state).level - f[0]
-    return done
+    """scores[t] = rho - f(x_t)"""
+    return each_row(call, outside)
+
+
+@compiled(always_inlined=True)
+def outside(model, x, norm, f):
+    """f[0] = rho - f(x)"""
+    score(model, x, norm, f)
+    f[0] = state_at(model.state).level - f[0]

@@ -2,14 +2,16 @@
 
 Z. Wang, S. Vucetic. Online passive-aggressive algorithms on a budget. AISTATS 2010.
 
-paper   here          An example with a loss gets the step tau = min(C, loss / |direction|^2 k(x, x)). A full
-B       budget        model replaces one vector r by it and spreads the contribution of r over the set V, by
-C       C             least squares. The loss on the new example is the same for every r, so r is the vector
-V       heirs         whose removal changes the model least:
-                        |a_r|^2 times the squared distance of k(x_r, .) to the span of V
-    simple      V = the newcomer
-    nearest     V = the newcomer and the nearest neighbour of r, which every vector remembers
-    projection  V = the newcomer and all others
+    paper    here
+    B        budget
+    C        C
+    tau      tau = min(C, loss / |direction|^2 k(x, x)), the step of an example with a loss
+    r        r, the vector that a full model replaces by this example
+    V        the heirs of r, over which its contribution is spread by least squares: the newcomer (BPA-S: SIMPLE); also the
+             nearest neighbour of r, which every vector remembers (BPA-NN: NEAREST); or all others (BPA-P: PROJECTION)
+
+The loss on the new example is the same for every r, so r is the vector whose removal changes the model least: |a_r|^2 times
+the squared distance of k(x_r, .) to the span of V.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from ...expansion.support import (
     weights_into,
 )
 from ...rounds.losses import loss_and_direction, squared_length
-from ...rounds.observe import learn_rows
+from ...rounds.observe import learn_rows, observe
 
 SIMPLE, NEAREST, PROJECTION = range(3)
 NEIGHBOUR_ROWS = 2  # of per_vector: the nearest other vector, and their kernel value
@@ -42,7 +44,7 @@ state_at = carver(STATE, 0)
 @compiled(called_from_python=True)
 def learn(call):
     """The learning pass."""
-    return learn_rows(call, state_at, round_of)
+    return learn_rows(call, state_at, observe, round_of)
 
 
 @compiled(inlined=True)

@@ -2,9 +2,13 @@
 
 K. Crammer, J. Kandola, Y. Singer. Online classification on a budget. NIPS 2003.
 
-paper   here          Every example with y f(x) <= beta becomes a support vector with coefficient y. A full
-B       budget        model drops the vector that is classified best without itself: the largest
-beta    margin        y_i (f(x_i) - a_i k(x_i, x_i)). The scores f(x_i) of the support are updated with every step.
+    paper    here
+    B        budget
+    beta     margin
+    f(x_i)   scores, of every vector, updated with every step: row 0 of per_vector
+
+Every example with y f(x) <= beta becomes a support vector with coefficient y. A full model drops the vector that is
+classified best without itself: the largest y_i (f(x_i) - a_i k(x_i, x_i)).
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from ...examples.call import model_of
 from ...expansion.kernel_rows import row_of_vector, self_kernel
 from ...expansion.support import add_to, insert, remove
 from ...rounds.losses import clamp_step, loss_and_direction
-from ...rounds.observe import learn_rows
+from ...rounds.observe import learn_rows, observe
 
 # Margins that differ by a smaller share of the margin, or of the vector's own part of it, count as equal
 TIE = 1e-9
@@ -28,7 +32,7 @@ state_at = carver(STATE, 0)
 @compiled(called_from_python=True)
 def learn(call):
     """The learning pass."""
-    return learn_rows(call, state_at, round_of)
+    return learn_rows(call, state_at, observe, round_of)
 
 
 @compiled(inlined=True)

@@ -2,11 +2,14 @@
 
 O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 2005.
 
-paper   here                paper   here
-B       budget              phi_t   factor        shrinking coefficient of a round
-f_t     f                   Q_t     damage        what removals have cost so far
-M_t     mistakes            lambda  weight        weight of the vector about to be removed
-r_t     oldest              mu_t    margin        its margin under the updated hypothesis
+    paper    here
+    B        budget
+    M_t      mistakes
+    r_t      r, the oldest vector, which is removed
+    lambda   weight of r
+    mu_t     margin of r under the updated hypothesis
+    phi_t    factor by which the model shrinks
+    Q_t      state.damage, what removals have cost so far
 
 The bound of the paper asks for k(x, x) <= 1, so other kernels are normalised. With several classes and in
 regression the same rule is a heuristic: the weight is that of the vector's own class, or its absolute value.
@@ -24,7 +27,7 @@ from ...examples.call import model_of
 from ...expansion.kernel_rows import score
 from ...expansion.support import add_to, insert, oldest, remove, rescale
 from ...rounds.losses import loss_and_direction, mistaken
-from ...rounds.observe import learn_rows
+from ...rounds.observe import learn_rows, observe
 from ...vectors.table import read_vector
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
@@ -37,7 +40,7 @@ LARGEST_WEIGHT = 1e70
 @compiled(called_from_python=True)
 def learn(call):
     """The learning pass."""
-    return learn_rows(call, state_at, round_of)
+    return learn_rows(call, state_at, observe, round_of)
 
 
 @compiled(inlined=True)

@@ -5,9 +5,10 @@ margin classification using the Perceptron algorithm. Machine Learning 37, 1999.
 G. Cavallanti, N. Cesa-Bianchi, C. Gentile. Tracking the best hyperplane with a simple budget Perceptron.
 Machine Learning 69, 2007.
 
-paper   here                     paper   here
-w       coefficients             B       budget
-y       sign; of several classes y is `plus`, and the one predicted instead `minus` (core/rounds/losses.py)
+    paper   here
+    B       budget
+    w       coefficients
+    y       sign; of several classes y is `plus`, and the one predicted instead `minus` (core/rounds/losses.py)
 
 Every mistake becomes a support vector. RBP does the same with a budget: a full model removes one of its old vectors,
 all equally likely. Other strategies use the same pass; removal of the oldest is the first algorithm of section
@@ -21,7 +22,7 @@ from ...budget.keep import FACTOR, MANY, PAIRS, REMOVE, add_within_budget
 from ...compiling.array_views import carver, record
 from ...compiling.jit import compiled
 from ...rounds.losses import loss_and_direction, mistaken
-from ...rounds.observe import learn_rows_with_mean
+from ...rounds.observe import count_iterate, learn_rows_by, observe_with_mean
 
 STATE = record("f8 learning_rate epsilon average averaged")
 state_at = carver(STATE, 0)
@@ -30,25 +31,25 @@ state_at = carver(STATE, 0)
 @compiled(called_from_python=True)
 def learn(call):
     """The pass for models that remove vectors."""
-    return learn_rows_with_mean(call, state_at, round_of, REMOVE)
+    return learn_rows_by(call, state_at, observe_with_mean, round_of, REMOVE)
 
 
 @compiled(called_from_python=True)
 def learn_merging(call):
     """The pass for models that merge pairs."""
-    return learn_rows_with_mean(call, state_at, round_of, PAIRS)
+    return learn_rows_by(call, state_at, observe_with_mean, round_of, PAIRS)
 
 
 @compiled(called_from_python=True)
 def learn_merging_many(call):
     """The pass for models that merge more than two at once."""
-    return learn_rows_with_mean(call, state_at, round_of, MANY)
+    return learn_rows_by(call, state_at, observe_with_mean, round_of, MANY)
 
 
 @compiled(called_from_python=True)
 def learn_projecting(call):
     """The pass for models that keep a factor of the Gram matrix."""
-    return learn_rows_with_mean(call, state_at, round_of, FACTOR)
+    return learn_rows_by(call, state_at, observe_with_mean, round_of, FACTOR)
 
 
 @compiled(inlined=True)
@@ -58,3 +59,4 @@ def round_of(model, state, x, norm, f, y, w, strategy):
     if mistaken(model, f, loss, sign, plus, minus):
         step = w * state.learning_rate * sign
         add_within_budget(model, x, norm, plus, minus, step, strategy)
+    count_iterate(model, state)

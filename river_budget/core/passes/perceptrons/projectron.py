@@ -11,9 +11,12 @@ program of Orabona (k_projectron2_multi_train in DOGMA), with which the paper of
 A Projectron never removes a vector, as in the papers, with one exception: if a newcomer makes an old vector a linear
 combination of the others up to rounding, `remove_dependent` projects the old one, as the factor would become imprecise.
 
-paper          here             paper       here
-P k(x, .)      d                Delta^2     residual, squared distance to the span
-|P k(x, .)|^2  length           tau         share of the projection added on a margin error
+    paper           here
+    eta             threshold
+    P k(x, .)       d, the coefficients of the projection of k(x, .) on the span
+    |P k(x, .)|^2   length
+    Delta^2         residual, the squared distance to the span
+    tau             tau, the share of the projection that is added on a margin error
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ from ...examples.call import model_of
 from ...expansion.kernel_rows import self_kernel
 from ...expansion.support import add_to, insert, lightest
 from ...rounds.losses import clamp_step, loss_and_direction, mistaken
-from ...rounds.observe import learn_rows
+from ...rounds.observe import learn_rows, observe
 
 NO_CLASS = np.int64(-1)  # a typed integer: for a literal numba would compile callees once more
 
@@ -57,7 +60,7 @@ state_at = carver(STATE, 0)
 @compiled(called_from_python=True)
 def learn(call):
     """The learning pass."""
-    return learn_rows(call, state_at, round_of)
+    return learn_rows(call, state_at, observe, round_of)
 
 
 @compiled(inlined=True)

@@ -26,16 +26,13 @@ from ...block.limits import padded_count
 from ...block.random_numbers import below
 from ...compiling.array_views import carver, record
 from ...compiling.jit import REORDERED, compiled
-from ...examples.call import model_of, scores_of, unpack_rows
-from ...examples.finite import usable
-from ...examples.present_features import example, unpack
-from ...expansion.kernel_rows import kernel_row, norm_of, row_of_vector, score, self_kernel
-from ...expansion.scoring import decide as decide_without_bias
-from ...expansion.support import has_room, oldest, remove, replace_vector
+from ...examples.call import model_of
+from ...expansion.kernel_rows import kernel_row, row_of_vector, score, self_kernel
+from ...expansion.scoring import each_row
+from ...expansion.support import oldest, remove, replace_vector
 from ...rounds.calibration import STEEPEST, calibrate
 from ...rounds.losses import clamp_step
-from ...rounds.observe import REFUSED
-from ...rounds.stream_warnings import far_from_all
+from ...rounds.observe import learn_rows, score_example
 from ...simd.vector_ops import dot
 from .water_levels import (
     KEPT,
@@ -67,48 +64,37 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, y, w, norm = observe_window(model, state, stream, t)
-        if norm < 0.0:
-            return t
-        if w == 0.0:
-            continue
-        if state.refined:
-            restore_last_iterate(model, state)
-        state.seen += 1
-        slot = slot_for_newcomer(model, state)
-        if slot >= 0:
-            insert_in_window(model, state, slot, x, norm, y, clamp_step(w))
-        if can_iterate(model, state):
-            unit = first_step(model)
-            for _ in range(state.steps):
-                iterate(model, state, unit)
-            if state.fit_bias:
-                state.bias = bias_of(model, state)
-        if state.seen % CHECK_INTERVAL == 0:
-            check_responses(model, state)
-    return n
+    """The learning pass."""
+    return learn_rows(call, state_at, observe_window, round_of)
 
 
-@compiled
+@compiled(inlined=True)
 def observe_window(model, state, stream, t):
-    """(x, y, w, norm) of example t; calibrates on its score. As core/rounds/observe.py, but a model with w = 0 and no Gram
-    matrix to fill skips the kernel row."""
-    x, f, y, w = example(model, stream, t)
-    norm = norm_of(model, x)
-    if not (usable(x, norm) and has_room(model)) or model.head.alarm != 0:
-        return x, y, w, REFUSED
-    f[0] = 0.0
-    if state.norm2 > 0.0 or model.head.factored:
-        score(model, x, norm, f)
-        if f[0] == 0.0 and far_from_all(model):
-            return x, y, w, REFUSED
-    f[0] += state.bias
-    calibrate(model, f, y, w)
-    return x, y, w, norm
+    """As `observe`, with the bias."""
+    x, f, y, w, norm = score_example(model, stream, t)
+    if norm >= 0.0:
+        f[0] += state.bias
+        calibrate(model, f, y, w)
+    return x, f, y, w, norm
+
+
+@compiled(inlined=True)
+def round_of(model, state, x, norm, f, y, w):
+    """Store the example in the window, or leave it out, and iterate."""
+    if state.refined:
+        restore_last_iterate(model, state)
+    state.seen += 1
+    slot = slot_for_newcomer(model, state)
+    if slot >= 0:
+        insert_in_window(model, state, slot, x, norm, y, clamp_step(w))
+    if can_iterate(model, state):
+        unit = first_step(model)
+        for _ in range(state.steps):
+            iterate(model, state, unit)
+        if state.fit_bias:
+            state.bias = bias_of(model, state)
+    if state.seen % CHECK_INTERVAL == 0:
+        check_responses(model, state)
 
 
 @compiled
@@ -328,13 +314,15 @@ def norm2_of(model):
 
 @compiled(called_from_python=True)
 def decide(call):
-    """Score all rows. Returns how many it has scored: it stops at a row that is not finite."""
-    done = decide_without_bias(call)
-    model, stream, _ = unpack_rows(call)
-    for t in range(done):
-        f = scores_of(stream, t)
-        f[0] += state_at(model.state).bias
-    return done
+    """scores[t] = f(x_t)"""
+    return each_row(call, score_with_bias)
+
+
+@compiled(always_inlined=True)
+def score_with_bias(model, x, norm, f):
+    """f[0] = f(x)"""
+    score(model, x, norm, f)
+    f[0] += state_at(model.state).bias
 
 
 @compiled(called_from_python=True)

@@ -16,6 +16,8 @@ Both take linear time on average: nothing is sorted.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...block.random_numbers import below
@@ -151,25 +153,26 @@ def pick(model, state):
     """Lines 5 and 6: draw one of the examples under water uniformly, counted in the order of the slots."""
     n, c = model.head.count, model.per_vector[RESPONSES]
     level = water_level(c, n, n * state.slack, model.buffer)
-    level += tolerance(level)
-    return slot_of_rank(model, 0.0, level, below(model, count_up_to(model, 0.0, level)))
+    high = level + tolerance(level)
+    rank = below(model, count_between(model, 0.0, -math.inf, high))
+    return slot_of_rank(model, 0.0, -math.inf, high, rank)
 
 
 @compiled(always_inlined=True)
-def count_up_to(model, sign, level):
-    """The number of examples of a class (sign 0: of both) at or below the water level."""
+def count_between(model, sign, low, high):
+    """The number of examples of a class (sign 0: of both) whose responses lie from low to high."""
     c, labels, count = model.per_vector[RESPONSES], model.per_vector[LABELS], 0
     for j in range(model.head.count):
-        count += (c[j] <= level) & (labels[j] * sign >= 0.0)
+        count += (low <= c[j] <= high) & (labels[j] * sign >= 0.0)
     return count
 
 
 @compiled(always_inlined=True)
-def slot_of_rank(model, sign, level, rank):
-    """The slot of the example with this rank, in the order of slots, among those at or below the water level."""
+def slot_of_rank(model, sign, low, high, rank):
+    """The slot of the example with this rank, in the order of slots, among those that `count_between` counts."""
     c, labels, left = model.per_vector[RESPONSES], model.per_vector[LABELS], rank
     for j in range(model.head.count):
-        if c[j] <= level and labels[j] * sign >= 0.0:
+        if low <= c[j] <= high and labels[j] * sign >= 0.0:
             if left == 0:
                 return j
             left -= 1
@@ -194,14 +197,12 @@ def levels_of(model, c, volume):
 
 @compiled
 def pick_pair(model, state):
-    """Draw a positive and a negative example, each uniformly among the k lowest of its class at or below the level.
-
-    Ranks follow the order of the slots: first the examples below the level, then those at the level.
-    """
-    c, n = model.per_vector[RESPONSES], model.head.count
-    plus, minus = levels_of(model, c, n * state.slack)
-    high_plus, high_minus = plus + tolerance(plus), minus + tolerance(minus)
-    k = min(count_up_to(model, 1.0, high_plus), count_up_to(model, -1.0, high_minus))
+    """Draw a positive and a negative example, each uniformly among the k lowest of its class at or below the level."""
+    n = model.head.count
+    plus, minus = levels_of(model, model.per_vector[RESPONSES], n * state.slack)
+    n_plus = count_between(model, 1.0, -math.inf, plus + tolerance(plus))
+    n_minus = count_between(model, -1.0, -math.inf, minus + tolerance(minus))
+    k = min(n_plus, n_minus)
     positive = slot_of_lowest_rank(model, 1.0, plus, below(model, k))
     return positive, slot_of_lowest_rank(model, -1.0, minus, below(model, k))
 
@@ -209,20 +210,12 @@ def pick_pair(model, state):
 @compiled
 def slot_of_lowest_rank(model, sign, level, rank):
     """The slot of the example with this rank: first those below the level, in the order of slots, then those at it."""
-    c, labels = model.per_vector[RESPONSES], model.per_vector[LABELS]
     low, high = level - tolerance(level), level + tolerance(level)
-    left = rank
-    for j in range(model.head.count):
-        if c[j] < low and labels[j] * sign > 0.0:
-            if left == 0:
-                return j
-            left -= 1
-    for j in range(model.head.count):
-        if low <= c[j] <= high and labels[j] * sign > 0.0:
-            if left == 0:
-                return j
-            left -= 1
-    return model.head.count - 1
+    under = np.nextafter(low, -np.inf)
+    n_under = count_between(model, sign, -math.inf, under)
+    if rank < n_under:
+        return slot_of_rank(model, sign, -math.inf, under, rank)
+    return slot_of_rank(model, sign, low, high, rank - n_under)
 
 
 @compiled
