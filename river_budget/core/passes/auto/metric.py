@@ -33,27 +33,46 @@ SQUARE_FLOOR = 1e-12  # added under the root, which divides
 TRAINED = 3.0  # beta of the vote whose loss trains the weights: softer than that of the expert
 
 
+@compiled(always_inlined=True)
+def four(table, x, weights, f):
+    """Stored values, values of the row, and weights of four features."""
+    return (
+        (row_of(table, f), row_of(table, f + 1), row_of(table, f + 2), row_of(table, f + 3)),
+        (x[f], x[f + 1], x[f + 2], x[f + 3]),
+        (weights[f], weights[f + 1], weights[f + 2], weights[f + 3]),
+    )
+
+
+@compiled(fastmath=FUSED, always_inlined=True)
+def part_of_distance(features, i):
+    """sum_f a_f (x_f - s_if)^2 of four features."""
+    rows, x, a = features
+    p, q, r, s = (rows[0][i] - x[0], rows[1][i] - x[1], rows[2][i] - x[2], rows[3][i] - x[3])
+    return (a[0] * p * p + a[1] * q * q) + (a[2] * r * r + a[3] * s * s)
+
+
 @compiled(fastmath=FUSED)
 def compute_distances(model, state, x):
-    """D_i = sum_f a_f (x_f - s_if)^2, of four features at a time, as the sums are read and written for each."""
+    """D_i = sum_f a_f (x_f - s_if)^2, of eight features at a time, as the sums are read and written for each sweep."""
     weights, far, n, d = (
         room_of(model).metric.weight,
         model.row,
         padded_count(model),
         state.features,
     )
+    stored = model.vectors
     for i in range(n):
         far[i] = 0.0
-    for f in range(0, d - 3, 4):
-        first, second = row_of(model.vectors, f), row_of(model.vectors, f + 1)
-        third, fourth = row_of(model.vectors, f + 2), row_of(model.vectors, f + 3)
-        a, b, c, e = x[f], x[f + 1], x[f + 2], x[f + 3]
-        p, q, r, s = weights[f], weights[f + 1], weights[f + 2], weights[f + 3]
+    for f in range(0, d - 7, 8):
+        some, more = four(stored, x, weights, f), four(stored, x, weights, f + 4)
         for i in range(n):
-            one, two, three, four = (first[i] - a, second[i] - b, third[i] - c, fourth[i] - e)
-            far[i] += (p * one * one + q * two * two) + (r * three * three + s * four * four)
+            far[i] += part_of_distance(some, i) + part_of_distance(more, i)
+    for f in range(d // 8 * 8, d - 3, 4):
+        some = four(stored, x, weights, f)
+        for i in range(n):
+            far[i] += part_of_distance(some, i)
     for f in range(d // 4 * 4, d):
-        row, value, weight = row_of(model.vectors, f), x[f], weights[f]
+        row, value, weight = row_of(stored, f), x[f], weights[f]
         for i in range(n):
             apart = row[i] - value
             far[i] += weight * apart * apart
