@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ...core.block import blocks
-from ...core.compiling.named_rows import named_rows
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM, rejoin
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
@@ -84,14 +83,15 @@ def check_tables(model: Any) -> None:
 def check_memory(model: Any, count: int) -> None:
     """Raise for rows of memory and archive, or links between them, that cannot be."""
     block, tables = blocks.views(model.block), model.own_tables()
-    memory = named_rows(core.MEMORY_ROWS, block.per_vector[:, :count].copy())
+    memory = core.memory_of(block)
+    held, errors = memory.row[:count], memory.squared_error[:count]
     (targets, weights), links = tables["archived"], tables["links"]
     kept = np.arange(len(links))
     if not np.isin(links, np.arange(len(model._table("links")))).all():
         raise ValueError("the links of its archive are out of range")
-    if not (np.isin(memory.row, kept).all() and len(np.unique(memory.row)) == count):
+    if not (np.isin(held, kept).all() and len(np.unique(held)) == count):
         raise ValueError("its examples are not in its archive")
-    if not ((weights > 0.0).all() and (memory.squared_error >= 0.0).all()):
+    if not ((weights > 0.0).all() and (errors >= 0.0).all()):
         raise ValueError("weights or squared errors of its examples are out of range")
     if hasattr(model, "labels"):
         labels = len(model.labels.known) if model.n_outputs > 1 else 2

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 from ...core.block import blocks
-from ...core.compiling.array_views import f64_matrix
-from ...core.compiling.named_rows import named_rows, named_tables
 from ...core.passes.auto import tables as core
 from ...model.calls.calls import Call
 from ...model.inputs.batches import Batch
@@ -50,19 +48,12 @@ class Inspected(WordTables):
             if start != 0.0
         ]
 
-    def _computed(self, x: dict[Any, Any]) -> tuple[Any, Any]:
-        """Copies of what a prediction has found, and of the desk."""
+    def _call_of(self, x: dict[Any, Any]) -> Call:
+        """The call of a prediction, in whose scratch space is what it has found."""
         rows = Batch.of_one(self.features.taken(x)).known(self.features, self.takes_lists)
         call = Call(self.block, rows, scores=np.zeros((1, self.n_outputs)))
         call.run(self.scoring_pass)
-        found = core.found_of(call.model()).copy()
-
-        def matrix_of(name: str) -> Any:
-            start, *shape = core.place_in(name, *self._sizes())
-            # the reference to the call keeps the scratch space alive
-            return f64_matrix(call.model().heap + 8 * start, *shape).copy()
-
-        return found, named_tables(core.DESK_TABLES, matrix_of)
+        return call
 
     @looks_at_the_model
     def explain_one(self, x: dict[Any, Any]) -> dict[str, Any]:
@@ -84,14 +75,15 @@ class Inspected(WordTables):
             return found
         if self.of_words:
             return found | {"features": self._parts_of_words(x)}
-        summary, desk = self._computed(x)
-        n, near = int(summary.near), desk.near
+        call = self._call_of(x)
+        desk, n = core.desk_of(call.model()), int(core.found_of(call.model()).near)
+        near = desk.near
         places, shares = near.place[:n].view(np.int64), near.share[:n]
         model, d = blocks.views(self.block), len(self.features)
         stored, moments = model.vectors[:d, places], self._room.moments
         spread = np.sqrt(np.maximum(moments.variance[:d], 0.0)) * moments.orientation[:d]
         features = (moments.mean[:d] + spread * stored.T).tolist()  # in the user's units
-        arrivals = named_rows(core.MEMORY_ROWS, model.per_vector).arrival[places].tolist()
+        arrivals = core.memory_of(model).arrival[places].tolist()
         targets = near.target[:n].tolist()
         if labels := getattr(self, "labels", None):  # targets as users know them
             targets = [labels.known[int(target)] for target in targets]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...core.block import blocks
 from ...core.block.random_numbers import uniforms
-from ...core.compiling.named_rows import NamedTables, named_rows
+from ...core.compiling.named_rows import NamedTables
 from ...core.compiling.needs import Need
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import COARSENESS, SUM
@@ -79,38 +79,21 @@ class AutoTables(OneByOne):
             **other,
         }
 
+    def _directory(self, width: int) -> Any:
+        return core.directory(width, self.n_outputs, self.budget_in_use, self.of_words)
+
     def _spaces(self, width: int) -> dict[str, int]:
-        _, room, desk = core.directory(width, self.n_outputs, self.budget_in_use, self.of_words)
+        _, room, desk = self._directory(width)
         return {"room": room, "desk": desk}
-
-    def _sizes(self) -> tuple[int, ...]:
-        """(width, columns, budget, whether of words)"""
-        head = blocks.views(self.block).head
-        return head.width, head.outputs, head.budget, self.of_words
-
-    def _squared(self) -> int:
-        """Rows of the covariance that are used."""
-        return min(self._sizes()[0], core.MOST_SQUARED) + 1
 
     def _table(self, name: str) -> Any:
         """All numbers of a table of the room."""
-        return self._finder()(name)
-
-    def _finder(self) -> Callable[[str], Any]:
-        """A function that finds tables of the present block by their names."""
-        sizes, room = self._sizes(), blocks.views(self.block).room
-
-        def find(name: str) -> Any:
-            first, rows, columns = core.place_in(name, *sizes)
-            numbers = room[first:].view(core.TYPES[name])
-            return numbers[: rows * columns].reshape(rows, columns)
-
-        return find
+        return core.table_in(blocks.views(self.block).room, name)
 
     @property
     def _room(self) -> Any:
         """The tables of the room by name, as the passes see them."""
-        return NamedTables(core.ROOM_TABLES, self._finder())
+        return NamedTables(core.ROOM_TABLES, self._table)
 
     def own_tables(self) -> dict[str, Any]:
         if self.block is None:
@@ -124,7 +107,7 @@ class AutoTables(OneByOne):
 
     def furnish(self) -> None:
         """Write the directory and the initial values of tables, also for features and classes that appear later."""
-        entries, _, _ = core.directory(*self._sizes())
+        entries, _, _ = self._directory(blocks.width_in(self.block))
         blocks.views(self.block).room[: core.DIRECTORY].view(np.int64)[:] = entries
         self.state_record().words = self.of_words
         if self.of_words:
@@ -133,7 +116,7 @@ class AutoTables(OneByOne):
         metric.weight[:] = 1.0
         metric.square[:] = 1e-3
         self._room.quantiles[:] = core.NORMAL_QUANTILES
-        np.fill_diagonal(self._table("covariance")[: self._squared()], 1.0)
+        np.fill_diagonal(self._room.covariance, 1.0)
         self._draw_bins()
 
     def _set_parameters(self) -> None:
@@ -146,23 +129,17 @@ class AutoTables(OneByOne):
 
     def resize_block(self, **sizes: int) -> None:
         """Resize the tables, which keep their numbers."""
-        old, width, state = self._finder(), self._sizes()[0], self.state_record()
         # A thread that predicts must not find tables without their directory
-        twin = self.twin()
-        super(AutoTables, twin).resize_block(**sizes, **self._spaces(sizes.get("width", width)))
+        twin, width = self.twin(), sizes.get("width", blocks.width_in(self.block))
+        super(AutoTables, twin).resize_block(**sizes, **self._spaces(width))
         twin.furnish()
-        new = twin._finder()
         for name in core.ROOM_TABLES:
-            source, target = old(name), new(name)
-            if not source.size:
-                continue
+            source, target = self._table(name), twin._table(name)
             shape = np.minimum(source.shape, target.shape)
             if name in ("archive", "links"):  # rows that are not written yet take no memory
-                shape[0] = min(shape[0], int(state.archived))
-            elif name == "covariance":  # the diagonal of what is new is not 0
-                shape[:] = min(self._squared(), twin._squared())
-            elif name == "bins":  # sums stand behind all columns
-                shape[-1] = min(self._sizes()[1], twin._sizes()[1])
+                shape[0] = min(shape[0], int(self.state_record().archived))
+            elif name == "bins" and source.size:  # sums stand behind all columns
+                shape[-1] -= 1
                 target[..., SUM] = source[..., SUM]
             corner = tuple(map(slice, shape))
             target[corner] = source[corner]
@@ -207,17 +184,15 @@ class AutoTables(OneByOne):
             before.head.budget = budget
             return
         n_hard, places = budget // 2, budget - budget // 2
-        memory = named_rows(core.MEMORY_ROWS, before.per_vector[:, : before.head.count].copy())
-        order = np.argsort(memory.arrival)
+        memory = core.memory_of(before)
+        order = np.argsort(memory.arrival[: before.head.count])
         older, recent = np.split(order, [max(len(order) - places, 0)])
         hard = older[memory.hard[older] != 0.0]
         hard = hard[max(len(hard) - n_hard, 0) :]
         kept = np.concatenate([recent, hard])
         columns = [t[:, kept] for t in (before.vectors, before.coefficients, before.per_vector)]
-        facts, numbers = (
-            self._table("archived")[:, memory.row[kept].astype(int)],
-            np.arange(len(kept)),
-        )
+        facts = self._table("archived")[:, memory.row[kept].astype(int)]
+        numbers = np.arange(len(kept))
         self.resize_block(capacity=self.capacity_for(0), budget=budget)
         model, state = blocks.views(self.block), self.state_record()
         tables = (model.vectors, model.coefficients, model.per_vector)
@@ -227,7 +202,7 @@ class AutoTables(OneByOne):
         model.head.count, model.head.budget = len(kept), budget
         state.recent_place, state.hard_place = len(recent) % places, len(hard) % max(n_hard, 1)
         # the archive of another budget has another number of rows, and begins with these
-        named_rows(core.MEMORY_ROWS, model.per_vector).row[: len(kept)] = numbers
+        core.memory_of(model).row[: len(kept)] = numbers
         self._table("archive")[: len(kept), : len(model.vectors)] = columns[0].T
         self._table("archived")[:, : len(kept)] = facts
         self._table("links")[: len(kept)] = numbers[:, None]
@@ -237,7 +212,7 @@ class AutoTables(OneByOne):
     def _hold(self) -> None:
         """Mark the rows of the memory in the archive, which overwrites others."""
         model, held = blocks.views(self.block), self._table("held").view(np.uint8)
-        rows = named_rows(core.MEMORY_ROWS, model.per_vector).row[: model.head.count]
+        rows = core.memory_of(model).row[: model.head.count]
         bits = np.zeros(8 * held.size, np.uint8)
         bits[rows.astype(int)] = 1
         held[:] = np.packbits(bits, bitorder="little")

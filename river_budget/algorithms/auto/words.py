@@ -10,7 +10,6 @@ import numpy as np
 
 from ...core.block import blocks
 from ...core.block.codes import Task
-from ...core.compiling.named_rows import named_rows
 from ...core.passes.auto import tables as core
 from ...model.columns import Columns
 from ...model.inputs.batches import Batch
@@ -169,8 +168,8 @@ class WordTables(AutoTables):
         value is its usual one."""
         model, room, d = blocks.views(self.block), self._room, len(self.features)
         n = model.head.count
-        memory = named_rows(core.MEMORY_ROWS, model.per_vector[:, :n].copy())
-        order = np.argsort(memory.arrival, kind="stable")
+        memory = core.memory_of(model)
+        order = np.argsort(memory.arrival[:n], kind="stable")
         mean, variance = room.moments.mean[:d], room.moments.variance[:d]
         signs = room.moments.orientation[:d] * np.sign(mean)
         owners, columns = np.nonzero(signs * model.vectors[:d, order].T > 0.0)

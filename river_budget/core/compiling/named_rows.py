@@ -34,11 +34,3 @@ class NamedTables:
         part = named_rows(kind, matrix) if isinstance(kind, dict) else _part(kind, matrix, 0)
         setattr(self, name, part)
         return part
-
-
-def named_tables(tables: dict[str, Any], matrix_of: Any) -> NamedTables:
-    """The same, all looked up now."""
-    found = NamedTables(tables, matrix_of)
-    for name in tables:
-        getattr(found, name)
-    return found

@@ -217,13 +217,13 @@ def directory(width: int, columns: int, budget: int, words: int) -> Any:
     return entries, room, desk
 
 
-def place_in(name: str, width: int, columns: int, budget: int, words: int) -> tuple[int, int, int]:
-    """(start, rows, columns) of a table in the room, or on the desk."""
-    start, rows, length = directory(width, columns, budget, words)[0][3 * _NUMBER_OF[name] :][:3]
-    return int(start), int(rows), int(length)
-
-
 # Tables for Python
+
+
+def table_in(room: Any, name: str) -> Any:
+    """All numbers of a table in the room of a block, which they keep alive."""
+    start, rows, columns = room[:DIRECTORY].view(np.int64)[3 * _NUMBER_OF[name] :][:3]
+    return room[start:].view(TYPES[name])[: rows * columns].reshape(rows, columns)
 
 
 def _tables_at(tables: Any, address: int, entries: int) -> Any:
