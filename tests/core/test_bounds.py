@@ -125,7 +125,8 @@ def test_nothing_is_written_beside_blocks_and_scratch_space(model, arrays):
 
 
 def rows(model, rng):
-    """Rows of three features and then of more."""
+    """Rows without features, rows of three features and then of more."""
+    live(model, 0, rng)
     live(model, 3, rng)
 
 

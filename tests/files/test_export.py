@@ -156,10 +156,7 @@ REGRESSING = {
 
 
 def taught(model, stream):
-    model = model.clone()
-    for x, y in stream:
-        model.learn_one(x, y)
-    return model
+    return learn(model.clone(), stream)
 
 
 @pytest.mark.parametrize("matrix", [False, True], ids=["columns", "matrix"])

@@ -247,9 +247,10 @@ def with_attributes(model):
 COPIES = [copy.deepcopy, through_pickle, with_attributes]
 
 
+@pytest.mark.parametrize("n", [60, 0])
 @pytest.mark.parametrize(("model", "copied"), crossed(MODELS, COPIES))
-def test_learning_goes_on_after_a_copy_as_without_it(model, copied):
-    model = learned(model)
+def test_learning_goes_on_after_a_copy_as_without_it(model, copied, n):
+    model = learned(model, n)
     twin, stream = copied(model), stream_for(model, 60, seed=1)
     before = scores(model, stream)
     if copied != with_attributes:
@@ -260,16 +261,6 @@ def test_learning_goes_on_after_a_copy_as_without_it(model, copied):
         assert twin.decision_function_one(x) == model.decision_function_one(x)
         twin.learn_one(x, y)
         model.learn_one(x, y)
-    assert same(twin, model, stream)
-
-
-@pytest.mark.parametrize("copied", COPIES[:2])
-@pytest.mark.parametrize("model", one_of_each(MODELS))
-def test_copies_of_a_fresh_model_learn_the_same(model, copied):
-    model = model.clone()
-    twin, stream = copied(model), stream_for(model, 60)
-    learn(model, stream)
-    learn(twin, stream)
     assert same(twin, model, stream)
 
 

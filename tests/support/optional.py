@@ -45,7 +45,6 @@ pandas = package("pandas")
 polars = package("polars")
 pyarrow = package("pyarrow")
 sklearn_datasets = package("sklearn.datasets")
-sklearn_metrics = package("sklearn.metrics")
 sklearn_svm = package("sklearn.svm")
 
 try:
@@ -84,7 +83,6 @@ __all__ = [
     "pyarrow",
     "settings",
     "sklearn_datasets",
-    "sklearn_metrics",
     "sklearn_svm",
     "st",
 ]

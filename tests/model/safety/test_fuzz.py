@@ -16,7 +16,6 @@ from saved_models import ALL, answers, file_of, stream_of, teach
 
 import river_budget as rb
 from river_budget.algorithms.features import drawn, nystroem
-from river_budget.core.block import blocks, layout
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian
 from river_budget.saving import opened
@@ -77,26 +76,6 @@ def test_a_sum_of_few_vectors_may_get_a_budget_with_a_smaller_rank(average):
         assert few.state_record().kept <= nystroem._largest_rank(few)
         teach(few, stream_of(few, 20, seed=3))
         assert file_of(opened(file_of(few))) == file_of(few)
-
-
-@pytest.mark.parametrize("kind", [rb.AutoKernelClassifier, rb.AutoKernelRegressor])
-def test_without_a_feature_nothing_is_read_that_is_not_there(kind, monkeypatch):
-    """Tables of bins looked at the first feature, also where there is none: at whatever lay in scratch space."""
-    clean, models = blocks.scratch_for, []
-    for octet in (0x00, 0x40):
-
-        def filled(block, octet=octet):
-            scratch = clean(block)
-            scratch[layout.WIPED_BYTES :] = octet
-            return scratch
-
-        monkeypatch.setattr(blocks, "scratch_for", filled)
-        model = kind(5, seed=1)
-        for i in range(20):
-            model.learn_one({}, i % 2 == 0)
-        models.append(file_of(model))
-        assert file_of(opened(models[-1])) == models[-1]
-    assert models[0] == models[1]
 
 
 def test_targets_of_any_size_leave_finite_numbers():
