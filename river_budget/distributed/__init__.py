@@ -28,12 +28,10 @@ HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "backends":
-        return importlib.import_module(".workers.backends", __name__)
     if name in HOMES:
         return getattr(importlib.import_module(f".{HOMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "backends"]
+    return __all__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -93,18 +94,20 @@ def train_shards(
     sources = [list(each) if isinstance(each, Iterator) else each for each in streams]
     if not sources:
         raise ValueError("streams must be at least one stream")
-    trainee = Trainee(sources[0])  # raises now if models cannot be merged, and compiles here, once
-    _merged([trainee.learn(model, FIRST), trainee.learn(model, FIRST)], model)
-    with backends.open(backend) as opened:
-        trainees = [opened.worker(Trainee, source) for source in sources]
+    first = Trainee(sources[0])  # raises now if models cannot be merged, and compiles here, once
+    _merged([first.learn(model, FIRST), first.learn(model, FIRST)], model)
+    with contextlib.ExitStack() as ends:
+        trainees = [backends.worker(backend, Trainee, source) for source in sources]
+        for trainee in trainees:
+            ends.callback(trainee.close)
         return _rounds(model, trainees, sync_every)
 
 
 def _rounds(model: Any, trainees: Sequence[Worker], most: int | None) -> Any:
     """Learn and merge until all streams have ended."""
     while trainees:
-        tickets = [trainee.submit("learn", model, most) for trainee in trainees]
-        learned = [ticket.result() for ticket in tickets]
+        answers = [trainee.submit("learn", model, most) for trainee in trainees]
+        learned = [answer.result() for answer in answers]
         model = _merged(learned, model)
         going_on = [count == most for count, _ in learned]
         trainees = list(itertools.compress(trainees, going_on))

@@ -12,6 +12,7 @@ from keyed import (
     MODEL,
     NAMES,
     N,
+    be_late,
     chunks,
     content_of,
     keyed,
@@ -30,6 +31,7 @@ from streams import LABELS, emerging, smooth
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels
+from river_budget.distributed.keyed.coordinator import WINDOW
 from river_budget.distributed.keyed.keys import packed, shard_of, unpacked
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveRandom
@@ -310,13 +312,25 @@ def test_what_is_wrong_with_a_chunk_is_found_before_anything_is_learned():
         models.learn_many(X, y)
 
 
-def test_an_error_of_a_model_is_raised_by_one_of_the_next_calls():
+def test_an_error_of_a_model_is_raised_once_by_who_asked_or_by_one_of_the_next_calls():
+    bad = [{"key": 1, "a": 1.0}] * 3, ["x", "y", "z"]
     with keyed(rb.SBPClassifier(5, RBF(0.5))) as models:
-        models.learn_many([{"key": 1, "a": 1.0}] * 3, ["x", "y", "z"])
+        models.learn_many(*bad)
         with pytest.raises(ValueError, match="third class"):
             models.flush()
+        with pytest.raises(ValueError, match="third class"):
+            models.predict_then_learn_many(*bad)
         models.learn_many([{"key": 1, "a": 1.0}] * 2, ["x", "y"])
         models.flush()
+
+
+def test_no_more_chunks_wait_to_be_learned_than_the_window_allows(monkeypatch):
+    be_late(monkeypatch)
+    X, y = rows(20)
+    with keyed() as models:
+        for i in range(20):
+            models.learn_many(X[i : i + 1], y[i : i + 1])
+            assert len(models._coordinator.waiting) == min(i + 1, WINDOW)
 
 
 def test_a_closed_one_says_so():

@@ -52,7 +52,7 @@ def places(models):
     """(process, node) of every shard."""
     import ray
 
-    hosts = [worker.host for worker in models._coordinator.backend.workers]
+    hosts = [worker.host for worker in models._coordinator.workers]
     place = lambda host: (os.getpid(), ray.get_runtime_context().get_node_id())  # noqa: E731
     return ray.get([host.__ray_call__.remote(place) for host in hosts])
 

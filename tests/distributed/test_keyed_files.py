@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import pickle
 import sqlite3
 
 import pytest
 from forging import parts_of, zipped
-from keyed import KEYS, MODEL, N, chunks, content_of, keyed, progressive, rows, shards_of, values_of
+from keyed import (
+    KEYS,
+    MODEL,
+    N,
+    be_late,
+    chunks,
+    content_of,
+    keyed,
+    progressive,
+    rows,
+    shards_of,
+    values_of,
+)
 from keyed_forging import keyed_file
 from models import learned
 from river import naive_bayes, preprocessing
@@ -20,7 +31,6 @@ from river_budget.distributed import KeyedModels
 from river_budget.distributed.keyed import storage
 from river_budget.distributed.keyed.keys import unpacked
 from river_budget.distributed.keyed.storage import Folder
-from river_budget.distributed.workers.serial import Worker
 from river_budget.kernels import RBF
 
 SCALED = preprocessing.StandardScaler() | MODEL
@@ -99,37 +109,16 @@ def test_a_checkpoint_that_only_one_shard_has_written_does_not_count(victim, fil
         models.write_checkpoint()
         expected = content_of(models, file)
         models.learn_many(X[200:], y[200:])
-        models._coordinator.clients[victim].send("seal", 2, 1)
+        models._coordinator.ask(victim, "seal", 2, 1)
         models._coordinator.stop()
     with keyed(checkpoint=tmp_path / "c", max_keys=6) as models:
         assert models.rows_done == 200
         assert content_of(models, file) == expected
 
 
-class Later:
-    """The result of a call that is made when somebody asks for it, after those before it."""
-
-    def __init__(self, queue, call):
-        self.queue, self.call, self.answer = queue, call, None
-        queue.append(self)
-
-    def done(self):
-        return self.answer is not None
-
-    def result(self):
-        while self.answer is None:
-            first = self.queue.pop(0)
-            first.answer = first.call()
-        return self.answer.result()
-
-
 def test_a_checkpoint_is_noted_when_all_shards_have_written_it(tmp_path, monkeypatch):
     """At the moment of the note, with shards that are late: what the databases hold then."""
-    noted, complete, submit = [], Folder.complete, Worker.submit
-
-    def submit_later(worker, method, *arguments):
-        queue = vars(worker).setdefault("queue", [])
-        return Later(queue, functools.partial(submit, worker, method, *arguments))
+    noted, complete = [], Folder.complete
 
     def look(folder, checkpoint, rows):
         written = []
@@ -139,7 +128,7 @@ def test_a_checkpoint_is_noted_when_all_shards_have_written_it(tmp_path, monkeyp
         noted.append((checkpoint, written))
         complete(folder, checkpoint, rows)
 
-    monkeypatch.setattr(Worker, "submit", submit_later)
+    be_late(monkeypatch)
     monkeypatch.setattr(Folder, "complete", look)
     X, y = rows()
     with keyed(checkpoint=tmp_path, shards=3) as models:

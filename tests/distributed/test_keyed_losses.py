@@ -36,7 +36,7 @@ X, Y = rows()
 
 def lose(models, place):
     """The process of a shard is gone, and an empty one has taken its place."""
-    worker = models._coordinator.backend.workers[place]
+    worker = models._coordinator.workers[place]
     worker.host.close()
     worker.host = Host()
 
@@ -219,7 +219,7 @@ def test_a_killed_program_goes_on_from_its_last_checkpoint(stop, expected, tmp_p
             os.kill(os.getpid(), KILL)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -KILL
     with keyed(**options) as models:
-        assert models.rows_done == (100 if stop < 220 else 200)
+        assert models.rows_done == (100 if stop < 200 else 200)
         learn(models, N)
         assert content_of(models, tmp_path / "found") == expected(N)
 
@@ -279,7 +279,7 @@ def limit_files_of(ray, models, size):
         _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size or most, most))
 
-    ray.get(models._coordinator.backend.workers[0].host.__ray_call__.remote(limit))
+    ray.get(models._coordinator.workers[0].host.__ray_call__.remote(limit))
 
 
 KILLED = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 
@@ -13,6 +14,7 @@ from streams import LABELS
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels
+from river_budget.distributed.workers.serial import Worker
 from river_budget.kernels import RBF
 
 N, KEYS, NAMES = 600, 30, [f"f{i}" for i in range(5)]
@@ -86,15 +88,43 @@ def processes_of(models):
     """The processes of the shards, with Ray."""
     import ray
 
-    hosts = [worker.host for worker in models._coordinator.backend.workers]
+    hosts = [worker.host for worker in models._coordinator.workers]
     return ray.get([host.__ray_call__.remote(lambda host: os.getpid()) for host in hosts])
 
 
 def shards_of(models):
     """The shards, without Ray."""
-    return [worker.host.made.result() for worker in models._coordinator.backend.workers]
+    return [worker.host.made.result() for worker in models._coordinator.workers]
 
 
 def content_of(models, path):
     models.save(path)
     return path.read_bytes()
+
+
+class Later:
+    """The answer to a call that is made when somebody asks for it, after those before it."""
+
+    def __init__(self, queue, call):
+        self.queue, self.call, self.answer = queue, call, None
+        queue.append(self)
+
+    def done(self):
+        return self.answer is not None
+
+    def result(self):
+        while self.answer is None:
+            first = self.queue.pop(0)
+            first.answer = first.call()
+        return self.answer.result()
+
+
+def be_late(monkeypatch):
+    """Have workers of this process answer when they are asked only."""
+    submit = Worker.submit
+
+    def submit_later(worker, method, *arguments):
+        queue = vars(worker).setdefault("queue", [])
+        return Later(queue, functools.partial(submit, worker, method, *arguments))
+
+    monkeypatch.setattr(Worker, "submit", submit_later)

@@ -5,7 +5,6 @@ A chunk is a frame or a list of dicts. This file checks it as a whole, before an
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -19,8 +18,6 @@ from ...model.inputs.targets import Targets, array_of, weights
 from ...nested import is_bare
 from ...parameters import is_missing, number
 from .keys import address
-
-PIECE = 8192  # rows
 
 
 @dataclasses.dataclass(slots=True)
@@ -124,26 +121,18 @@ class Chunk:
 
     # rows of shards
 
-    def pieces(self) -> Iterator[tuple[int, Chunk]]:
-        """(start, piece) for every piece of the chunk. Shards work on a piece while the next one is made."""
-        for start in range(0, len(self), PIECE):
-            piece, some = copy.copy(self), slice(start, start + PIECE)
-            piece.keys, piece.rows = self.keys[some], self.rows[some]
-            piece.targets = None if self.targets is None else self.targets[some]
-            piece.weights = None if self.weights is None else self.weights[some]
-            yield start, piece
-
     def by_shard(self, shards: int) -> Iterator[tuple[int, Any, ShardRows]]:
         """(shard, the places in the chunk, the rows) for every shard that has rows."""
         codes, distinct = coded(self.keys)
-        names, owners = zip(*(address(key, shards) for key in distinct), strict=True)
+        addresses = [address(key, shards) for key in distinct]
+        names, owners = [name for name, _ in addresses], [owner for _, owner in addresses]
         owner = np.array(owners, np.intp)[codes]
         order = np.argsort(codes, kind="stable")
         for shard in sorted(set(owners)):
             places = order[owner[order] == shard]
             yield shard, places, self._shard_rows(places, codes[places], names)
 
-    def _shard_rows(self, places: Any, codes: Any, names: tuple[bytes, ...]) -> ShardRows:
+    def _shard_rows(self, places: Any, codes: Any, names: list[bytes]) -> ShardRows:
         """The rows at these places. They are sorted by code."""
         ends = np.flatnonzero(np.append(codes[1:] != codes[:-1], True))
         return ShardRows(

@@ -7,10 +7,11 @@ must be sent again. One shard alone could not: it would learn rows twice that th
 from __future__ import annotations
 
 import collections
+import heapq
 import itertools
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from ..precompile import precompile
 from ..workers import backends
@@ -21,67 +22,25 @@ from .shard import Shard
 from .storage import Folder
 
 MODELS_AT_ONCE = 1000  # at most so many models in one message
-# The largest number of messages without an answer: enough to keep a shard busy, and few to hold in memory.
+# Chunks that are not learned yet: enough to keep the shards busy, and few to hold in memory.
 WINDOW = 4
 # errors after which a shard no longer holds what it has learned
 LOSSES = (WorkerLost, sqlite3.Error)
 
 
-class ShardClient:
-    """Sends messages to one shard in order, from one checkpoint to go back to until the next time.
+class Sent(NamedTuple):
+    """The messages that one chunk has become."""
 
-    `back` is called with this client and the error if the shard has lost what it held. It raises.
-    """
+    epoch: int  # of the workers
+    parts: list[tuple[Any, Answer]]  # (places of the rows in the chunk, the answer of their shard)
+    asked: bool  # whether somebody will ask for the answers
 
-    def __init__(self, worker: Worker, back: Callable[[ShardClient, Exception], None]):
-        self.worker, self.back = worker, back
-        self.waiting: collections.deque[tuple[Answer, bool]] = collections.deque()
-        self.error: Exception | None = None  # the first one that no answer reports
-
-    def send(self, method: str, *arguments: Any, asked: bool = True) -> Answer:
-        """Send a message. Waits first if too many are without an answer. `asked`: somebody will ask for the answer."""
-        while self.waiting and (len(self.waiting) >= WINDOW or self.waiting[0][0].done()):
-            self._settle()
-        message = self.worker.submit(method, *arguments)
-        self.waiting.append((message, asked))
-        return message
-
-    def answer(self, message: Answer) -> Any:
-        """Wait for the answer to a message."""
-        try:
-            return message.result()
-        except LOSSES as loss:
-            self.back(self, loss)
-
-    def drain(self) -> None:
-        """Wait until all messages are answered."""
-        while self.waiting:
-            self._settle()
-
-    def raise_error(self) -> None:
-        """Raise the first error of a message whose answer was not asked for."""
-        error, self.error = self.error, None
-        if error is not None:
-            raise error
-
-    def _settle(self) -> None:
-        """Wait for the answer to the oldest message without one."""
-        message, asked = self.waiting[0]
-        try:
-            self.answer(message)
-        except LOSSES:
-            raise
-        except Exception as error:
-            if not asked:
-                self.error = self.error or error
-        self.waiting.popleft()
-
-
-Sent = tuple[ShardClient, Any, Answer]  # (client, places of the rows in the chunk, their message)
+    def done(self) -> bool:
+        return all(answer.done() for _, answer in self.parts)
 
 
 class Coordinator:
-    """Knows the clients of all shards and the progress of checkpoints."""
+    """Knows the workers of all shards and the progress of checkpoints."""
 
     def __init__(
         self,
@@ -94,12 +53,13 @@ class Coordinator:
     ):
         self.template, self.capacity = template, capacity
         self.folder, self.checkpoint_every = folder, checkpoint_every
-        self.backend = backends.open(backend)
+        self.workers: list[Worker] = []
+        if backend != "serial":
+            precompile(template)
         try:
-            if backend != "serial":
-                precompile(template)
-            workers = [self.backend.worker(Shard, *self._arguments(i)) for i in range(shards)]
-            self._begin(workers)
+            for place in range(shards):
+                self.workers.append(backends.worker(backend, Shard, *self._arguments(place)))
+            self._begin()
         except BaseException:
             self.stop()
             raise
@@ -110,28 +70,37 @@ class Coordinator:
         path, checkpoint = (None, 0) if folder is None else (folder.shard(place), folder.checkpoint)
         return self.template, path, checkpoint, self.capacity
 
-    def _begin(self, workers: list[Worker]) -> None:
+    def _begin(self) -> None:
         """All shards are where the last complete checkpoint is."""
-        self.number = 0 if self.folder is None else self.folder.checkpoint
-        self.rows_done = 0 if self.folder is None else self.folder.rows
-        self.rows_saved = self.rows_sealed = self.rows_done
-        self.seals: list[Answer] = []  # those for the checkpoint in progress
-        self.clients = [ShardClient(worker, self._go_back) for worker in workers]
-        for worker in workers:
+        self.rows_done = self.rows_saved
+        self.number = 0 if self.folder is None else self.folder.checkpoint  # of the last one begun
+        self.waiting: collections.deque[Sent] = collections.deque()
+        self.error: Exception | None = None  # the first one that nobody asks for
+        for worker in self.workers:
             worker.begun.result()
 
-    def _go_back(self, client: ShardClient, loss: Exception) -> None:
-        """Have all shards go back to the last complete checkpoint, and raise the error. An error of a client from
-        before the last time does not count."""
+    @property
+    def rows_saved(self) -> int:
+        """How many rows the last complete checkpoint contains."""
+        return 0 if self.folder is None else self.folder.rows
+
+    @property
+    def epoch(self) -> int:
+        """How often the shards have begun."""
+        return self.workers[0].epoch
+
+    def _go_back(self, epoch: int, loss: Exception) -> None:
+        """Have all shards go back to the last complete checkpoint, and raise the error. The answer to a message of
+        an earlier epoch takes nothing back."""
         if self.folder is None:
             raise WorkerLost(
                 f"{loss}. Its models are lost with it: with checkpoint=folder a run goes on"
             ) from None
-        if client in self.clients:
-            for place, each in enumerate(self.clients):
-                each.worker.begin(Shard, *self._arguments(place))
+        if epoch == self.epoch:
+            for place, worker in enumerate(self.workers):
+                worker.begin(Shard, *self._arguments(place))
             try:
-                self._begin([each.worker for each in self.clients])
+                self._begin()
             except LOSSES as another:  # the next call goes back once more
                 loss = another
         *rest, reason = loss.args  # an error of the system begins with its number
@@ -143,62 +112,83 @@ class Coordinator:
 
     def stop(self) -> None:
         """End all workers at once."""
-        self.clients = []
-        self.backend.close()
+        for worker in self.workers:
+            worker.close()
+        self.workers = []
 
     # sending and gathering
 
-    def learn(self, chunk: Chunk, predict: bool) -> list[Sent]:
-        """Send the rows of a chunk to be learned."""
-        sent: list[Sent] = []
-        for start, piece in chunk.pieces():
-            for client, places, rows in self._addressed(piece):
-                message = client.send("learn", rows, predict, asked=predict)
-                if predict:
-                    sent.append((client, start + places, message))
-            self.rows_done += len(piece)
-            self._continue_checkpoints()
+    def learn(self, chunk: Chunk, predict: bool) -> Sent:
+        """Send the rows of a chunk to be learned. Waits if too many chunks are not learned yet."""
+        sent = self._send(chunk, predict, "learn", predict)
+        self.waiting.append(sent)
+        self.rows_done += len(chunk)
+        while len(self.waiting) > WINDOW or (len(self.waiting) > 1 and self.waiting[0].done()):
+            self._settle()
+        if self.folder is not None and self.rows_done - self.rows_saved >= self.checkpoint_every:
+            self.checkpoint()
         return sent
 
-    def predict(self, chunk: Chunk) -> list[Sent]:
+    def predict(self, chunk: Chunk) -> Sent:
         """Send the rows of a chunk to be predicted."""
-        return [
-            (client, start + places, client.send("predict", rows))
-            for start, piece in chunk.pieces()
-            for client, places, rows in self._addressed(piece)
+        return self._send(chunk, True, "predict")
+
+    def _send(self, chunk: Chunk, asked: bool, method: str, *options: Any) -> Sent:
+        parts = [
+            (places, self.workers[shard].submit(method, rows, *options))
+            for shard, places, rows in chunk.by_shard(len(self.workers))
         ]
+        return Sent(self.epoch, parts, asked)
 
-    def _addressed(self, piece: Chunk) -> Iterator[tuple[ShardClient, Any, Any]]:
-        for shard, places, rows in piece.by_shard(len(self.clients)):
-            yield self.clients[shard], places, rows
+    def _settle(self) -> None:
+        """Wait until the oldest chunk is learned."""
+        sent = self.waiting.popleft()
+        for _, answer in sent.parts:
+            try:
+                self._result(answer, sent.epoch)
+            except LOSSES:
+                raise
+            except Exception as error:
+                if not sent.asked:
+                    self.error = self.error or error
 
-    def gather(self, n: int, sent: list[Sent]) -> list[Any]:
+    def _result(self, answer: Answer, epoch: int) -> Any:
+        try:
+            return answer.result()
+        except LOSSES as loss:
+            self._go_back(epoch, loss)
+
+    def gather(self, n: int, sent: Sent) -> list[Any]:
         """The answers of all shards, in the order of the rows."""
         values = [None] * n
-        for client, places, message in sent:
-            for place, value in zip(places.tolist(), client.answer(message), strict=True):
+        for places, answer in sent.parts:
+            found = self._result(answer, sent.epoch)
+            for place, value in zip(places.tolist(), found, strict=True):
                 values[place] = value
         return values
 
     def ask(self, shard: int, method: str, *arguments: Any) -> Any:
         """The answer of one shard."""
-        client = self.clients[shard]
-        return client.answer(client.send(method, *arguments))
+        return self._result(self.workers[shard].submit(method, *arguments), self.epoch)
 
-    def ask_all(self, method: str) -> list[Any]:
+    def ask_all(self, method: str, *arguments: Any) -> list[Any]:
         """The answers of all shards."""
-        sent = [(client, client.send(method)) for client in self.clients]
-        return [client.answer(message) for client, message in sent]
+        answers = [worker.submit(method, *arguments) for worker in self.workers]
+        return [self._result(answer, self.epoch) for answer in answers]
 
     def drain(self) -> None:
-        """Wait until all messages are answered."""
-        for client in self.clients:
-            client.drain()
+        """Wait until all rows are learned."""
+        while self.waiting:
+            self._settle()
+        self.ask_all(
+            "resident"
+        )  # also of a shard that has nothing to learn it is told if it is lost
 
     def raise_error(self) -> None:
         """Raise the error of an earlier message, if there is one."""
-        for client in self.clients:
-            client.raise_error()
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
 
     # all models
 
@@ -206,63 +196,30 @@ class Coordinator:
         """All keys in the order of their bytes."""
         return sorted(itertools.chain.from_iterable(self.ask_all("keys")))
 
-    def models(self) -> Iterator[tuple[bytes, bytes]]:
+    def models(self) -> Iterable[tuple[bytes, bytes]]:
         """Key and state of all models, in the order of `names`."""
-        names = iter(self.names())
+        return heapq.merge(*map(self._models_of, range(len(self.workers))))
+
+    def _models_of(self, shard: int) -> Iterator[tuple[bytes, bytes]]:
+        names = iter(self.ask(shard, "keys"))
         while some := list(itertools.islice(names, MODELS_AT_ONCE)):
-            found: dict[bytes, bytes] = {}
-            for shard, own in self._by_shard(some):
-                found |= zip(own, self.ask(shard, "states_of", own), strict=True)
-            for name in some:
-                yield name, found[name]
+            yield from zip(some, self.ask(shard, "states_of", some), strict=True)
 
     def adopt(self, models: Iterator[tuple[bytes, bytes]]) -> None:
         """Spread models over the shards."""
-        while some := dict(itertools.islice(models, MODELS_AT_ONCE)):
-            for shard, own in self._by_shard(some):
-                self.clients[shard].send("adopt", [(k, some[k]) for k in own], asked=False)
-
-    def _by_shard(self, names: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
-        """(shard, its keys) of every shard that has some of these."""
-        found: dict[int, list[bytes]] = {}
-        for name in names:
-            found.setdefault(shard_of(name, len(self.clients)), []).append(name)
-        yield from found.items()
-
-    # checkpoints
+        while some := list(itertools.islice(models, MODELS_AT_ONCE)):
+            shares: list[list[tuple[bytes, bytes]]] = [[] for _ in self.workers]
+            for name, state in some:
+                shares[shard_of(name, len(shares))].append((name, state))
+            for shard, share in enumerate(shares):
+                self.ask(shard, "adopt", share)
 
     def checkpoint(self) -> None:
-        """Write a checkpoint, and wait until it is complete."""
-        self._complete()
-        self._seal()
-        self._complete()
-
-    def _continue_checkpoints(self) -> None:
-        if self.folder is None:
-            return
-        if self.seals and all(seal.done() for seal in self.seals):
-            self._complete()
-        if self.rows_done - self.rows_sealed >= self.checkpoint_every:
-            self._complete()
-            self._seal()
-
-    def _seal(self) -> None:
-        """Tell all shards to write a checkpoint, after the messages that they have already."""
+        """Have all shards write a checkpoint, and note it when they have."""
         assert self.folder is not None
-        self.number, self.rows_sealed = self.number + 1, self.rows_done
-        arguments = (self.number, self.folder.checkpoint)
-        self.seals = [client.send("seal", *arguments) for client in self.clients]
-
-    def _complete(self) -> None:
-        """Wait for a checkpoint that is being written, if there is one."""
-        seals, self.seals = self.seals, []
-        if not seals:
-            return
-        assert self.folder is not None
-        for client, seal in zip(self.clients, seals, strict=True):
-            client.answer(seal)
+        self.number += 1
+        self.ask_all("seal", self.number, self.folder.checkpoint)
         try:
-            self.folder.complete(self.number, self.rows_sealed)
+            self.folder.complete(self.number, self.rows_done)
         except OSError as full:
-            self._go_back(self.clients[0], full)
-        self.rows_saved = self.rows_sealed
+            self._go_back(self.epoch, full)

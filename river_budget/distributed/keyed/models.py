@@ -9,8 +9,9 @@ from typing import Any
 
 from river import base
 
-from ...parameters import optional, whole
+from ...parameters import one_of, optional, whole
 from ...saving import SavedModelError
+from ..workers import backends
 from .chunks import Chunk
 from .coordinator import Coordinator, Sent
 from .keys import packed, shard_of, unpacked
@@ -108,6 +109,7 @@ class KeyedModels:
         whole(1)("shards", shards)
         whole(1)("checkpoint_every", checkpoint_every)
         optional(whole(1))("max_keys", max_keys)
+        one_of(*backends.NAMES)("backend", backend)
         if max_keys is not None and checkpoint is None:
             raise ValueError("max_keys needs checkpoint: a folder for the models that wait")
         self.key, self.shards = key, shards
@@ -125,7 +127,7 @@ class KeyedModels:
     @property
     def _shards(self) -> Coordinator:
         """The coordinator of the shards. Raises errors of earlier messages."""
-        if not self._coordinator.clients:
+        if not self._coordinator.workers:
             raise RuntimeError("this KeyedModels is closed")
         self._coordinator.raise_error()
         return self._coordinator
@@ -189,7 +191,7 @@ class KeyedModels:
         [[None], [None], [True], [False]]
 
         """
-        sent: collections.deque[tuple[Chunk, list[Sent]]] = collections.deque()
+        sent: collections.deque[tuple[Chunk, Sent]] = collections.deque()
         for X, y, *w in chunks:
             chunk = self._chunk(X, y, *w)
             sent.append((chunk, self._shards.learn(chunk, predict=True)))
@@ -198,7 +200,7 @@ class KeyedModels:
         while sent:
             yield self._gathered(*sent.popleft())
 
-    def _gathered(self, chunk: Chunk, sent: list[Sent]) -> Any:
+    def _gathered(self, chunk: Chunk, sent: Sent) -> Any:
         return chunk.series(self._shards.gather(len(chunk), sent))
 
     def predict_many(self, X: Any) -> Any:
@@ -319,7 +321,7 @@ class KeyedModels:
 
     def close(self) -> None:
         """Wait until all rows are learned, write a last checkpoint if there is a folder, and end all workers."""
-        if not self._coordinator.clients:
+        if not self._coordinator.workers:
             return
         try:
             self.flush()

@@ -253,7 +253,7 @@ class Sweep:
         if isinstance(self._backend, futures.Executor):  # whoever gave it ends it
             opened = contextlib.nullcontext(self._backend)
         else:
-            opened = backends.executor(self._backend, self._workers)
+            opened = backends.executor(self._backend)
         with opened as executor:
             yield from outcomes(executor, self._workers, trials, self._metric, self._examples)
 

@@ -1,9 +1,9 @@
-"""Workers and tasks in this process, and what they have in common with those in other processes."""
+"""Workers and tasks in this process, and what those in other processes have in common with them."""
 
 from __future__ import annotations
 
 from concurrent import futures
-from typing import Any, Protocol
+from typing import Any
 
 
 class WorkerLost(RuntimeError):
@@ -26,17 +26,12 @@ class WorkerLost(RuntimeError):
     """
 
 
-class Answer(Protocol):
-    """The answer to a call, as a future has it: here at once and elsewhere later."""
-
-    def done(self) -> bool: ...
-
-    def result(self) -> Any: ...
+Answer = futures.Future[Any]  # to a call, here at once and elsewhere later
 
 
-def finished(function: Any, *arguments: Any) -> futures.Future[Any]:
+def finished(function: Any, *arguments: Any) -> Answer:
     """The answer to a call that is made now."""
-    answer: futures.Future[Any] = futures.Future()
+    answer: Answer = futures.Future()
     try:
         answer.set_result(function(*arguments))
     except Exception as error:
@@ -47,7 +42,7 @@ def finished(function: Any, *arguments: Any) -> futures.Future[Any]:
 class Serial(futures.Executor):
     """Runs functions in this process, each at once."""
 
-    def submit(self, function: Any, /, *arguments: Any, **_: Any) -> futures.Future[Any]:
+    def submit(self, function: Any, /, *arguments: Any, **_: Any) -> Answer:
         return finished(function, *arguments)
 
 
@@ -59,7 +54,7 @@ class Host:
     """
 
     epoch = 0
-    made: futures.Future[Any] | None = None  # the object, or the error of its constructor
+    made: Answer | None = None  # the object, or the error of its constructor
 
     def begin(self, epoch: int, kind: Any, *arguments: Any) -> None:
         """Hold kind(*arguments) from now on, in place of the object before."""
@@ -70,7 +65,7 @@ class Host:
     def call(self, epoch: int, method: str, *arguments: Any) -> Any:
         """The value of a method of the object."""
         if epoch != self.epoch or self.made is None:
-            raise WorkerLost("a worker is gone, and another one has begun in its place")
+            raise WorkerLost("a worker is gone, or another has begun in its place")
         return getattr(self.made.result(), method)(*arguments)
 
     def close(self) -> None:
@@ -81,34 +76,32 @@ class Host:
 
 
 class Worker:
-    """Calls the methods of an object."""
+    """An object kind(*arguments) that may live elsewhere. Its methods must not change what they are given.
+
+    An answer to a call is a future, with the error of the method or the constructor, or `WorkerLost` if the process
+    of the worker is gone.
+    """
 
     epoch = 0  # how many objects there have been
     begun: Answer  # whether the last one could be made
 
-    def __init__(self, host: Any):
+    def __init__(self, host: Any, kind: Any, *arguments: Any):
         self.host = host
+        self.begin(kind, *arguments)
 
     def begin(self, kind: Any, *arguments: Any) -> None:
-        """Begin anew with an object kind(*arguments): calls that were made before are refused from now on."""
+        """Begin anew, also after a loss: calls that were made before are refused from now on."""
         self.epoch += 1
-        self.begun = self.send("begin", self.epoch, kind, *arguments)
+        self.begun = self.send("begin", kind, *arguments)
 
     def submit(self, method: str, *arguments: Any) -> Answer:
         """Call a method of the object."""
-        return self.send("call", self.epoch, method, *arguments)
+        return self.send("call", method, *arguments)
 
     def send(self, method: str, *arguments: Any) -> Answer:
         """Call a method of the host."""
-        return finished(stopped if self.host is None else getattr(self.host, method), *arguments)
+        return finished(getattr(self.host, method), self.epoch, *arguments)
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """End the worker at once."""
-        if self.host is not None:
-            self.host.close()
-        self.host = None
-
-
-def stopped(*arguments: Any) -> None:
-    """What a worker that was stopped answers."""
-    raise WorkerLost("this worker has been stopped")
+        self.host.close()
