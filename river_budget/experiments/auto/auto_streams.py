@@ -53,18 +53,16 @@ def _shipped(dataset: Any, regression: bool = False) -> Stream:
     return Stream(lambda seed, rows=0: dataset(), regression, generated=False)
 
 
-def _endless(
-    make: Callable[[int], Any], regression: bool = False, usual: bool = True, unseen: bool = False
-) -> Stream:
+def _endless(make: Callable[[int], Any], regression: bool = False, usual: bool = True) -> Stream:
     """The first rows of a generator, which a function makes from a seed."""
 
     def load(seed: int, rows: int = GENERATED_ROWS) -> Any:
         return make(seed).take(rows)
 
-    return Stream(load, regression, usual=usual, unseen=unseen)
+    return Stream(load, regression, usual=usual)
 
 
-def _concepts(kind: Any, settings: list[dict[str, Any]], unseen: bool = False) -> Stream:
+def _concepts(kind: Any, settings: list[dict[str, Any]]) -> Stream:
     """Generators of one kind with several settings, one after the other, with equally many rows each."""
 
     def load(seed: int, rows: int = GENERATED_ROWS) -> Any:

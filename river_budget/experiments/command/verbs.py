@@ -103,8 +103,7 @@ def add_auto(verbs: Any) -> None:
     """Options of `auto`."""
     verb = add_verb(verbs, "auto", run_auto, "the learners without settings beside River's models")
     many(verb, "--data", "only these streams (default: all at hand but rtree and the unseen)")
-    text = "instead the streams that had no part in the development of AutoKernel"
-    verb.add_argument("--unseen", action="store_true", help=text)
+    flag(verb, "--unseen", "instead the streams that had no part in the development of AutoKernel")
     many(verb, "--models", "such as AutoKernel KNN (default: all)")
     text = "measure AutoKernel without each of these experts too: bins, 'vote far' (an ablation)"
     many(verb, "--without", text)
