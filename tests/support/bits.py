@@ -33,9 +33,9 @@ def learns_alone(model):
     return isinstance(model, base.Transformer) or hasattr(model, "score_one")
 
 
-def of_dicts(model):
+def of_dicts(model, n=80):
     """Scores during a stream in which features and labels appear one after the other."""
-    stream = stream_for(rb.RBPClassifier() if learns_alone(model) else model, 80)
+    stream = stream_for(rb.RBPClassifier() if learns_alone(model) else model, n)
     return _learned(model, stream)
 
 
@@ -53,10 +53,10 @@ def _learned(model, stream):
     return found
 
 
-def of_arrays(model):
+def of_arrays(model, n=400):
     """Rows of features, learned together and scored together."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 9)) @ np.diag(np.linspace(0.2, 2.0, 9))
+    X = rng.normal(size=(n, 9)) @ np.diag(np.linspace(0.2, 2.0, 9))
     target = np.sin(X[:, 0] * X[:, 1]) + 0.3 * X[:, 8]
     late = [dict(enumerate(x)) for x in X[-20:].tolist()]
     if learns_alone(model):
