@@ -16,7 +16,7 @@ from ..core.budget.united import project_cheapest, remove_lightest
 from ..core.expansion.scoring import decide
 from ..kernels import Kernel
 from .calls.calls import Call
-from .expansions.stored import Vectors
+from .stored import Vectors
 
 
 def nothing(*given: Any) -> None:

@@ -1,6 +1,6 @@
 """Columns: what the columns of a model's tables are, as a part of its Algorithm; each name of a feature has a row in them.
 
-Here whole rows of features that stay. Stored examples, whose names may be forgotten: expansions/stored.py. Random numbers,
+Here whole rows of features that stay. Stored examples, whose names may be forgotten: stored.py. Random numbers,
 which follow from names: algorithms/features/drawn.py. AutoKernel's own tables: algorithms/auto/words.py.
 """
 

@@ -223,7 +223,7 @@ KNOW_THE_TABLE = {
     "core/passes/auto/words/numbers.py",
     "core/passes/features/sketch.py",
     "model/expansions/expansion.py",
-    "model/expansions/stored.py",
+    "model/stored.py",
 }
 
 

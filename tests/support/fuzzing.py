@@ -30,7 +30,7 @@ import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
-from river_budget.model.expansions import stored
+from river_budget.model import stored
 from river_budget.saving import opened
 
 MORE = [

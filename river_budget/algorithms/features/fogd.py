@@ -11,7 +11,7 @@ from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.expansions.expansion import Averaging
-from ...model.expansions.stored import split
+from ...model.stored import split
 from ...parameters import FINITE
 from .fourier import WAVES, check_waves
 

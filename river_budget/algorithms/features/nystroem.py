@@ -14,9 +14,9 @@ from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...model.estimators.estimators import Transformer, numbered
 from ...model.expansions.expansion import BudgetModel
-from ...model.expansions.stored import Vectors
 from ...model.inputs.batches import batch_of
 from ...model.lock import marked
+from ...model.stored import Vectors
 from ...parameters import COUNT, FINITE, Fixed, optional, whole
 
 __all__ = ["Nystroem"]

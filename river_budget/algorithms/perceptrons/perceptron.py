@@ -14,7 +14,7 @@ from ...maintenance import Maintenance, RemoveOldest
 from ...model.algorithm import Algorithm, Files
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
 from ...model.expansions.expansion import Averaging
-from ...model.expansions.stored import Vectors
+from ...model.stored import Vectors
 from ...parameters import FINITE, Mutable, optional, whole
 
 __all__ = ["KernelPerceptronClassifier", "KernelPerceptronRegressor"]

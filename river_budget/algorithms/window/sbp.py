@@ -17,8 +17,8 @@ from ...model.algorithm import After, Algorithm, Files
 from ...model.calls.calls import Call
 from ...model.estimators.estimators import BudgetClassifier
 from ...model.expansions.expansion import FIRST_CAPACITY
-from ...model.expansions.stored import Vectors
 from ...model.lock import changes_the_model, looks_at_the_model
+from ...model.stored import Vectors
 from ...parameters import (
     COUNT,
     Fixed,

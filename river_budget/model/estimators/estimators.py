@@ -18,10 +18,10 @@ from ...parameters import Fixed
 from ..base.one_by_one import AGAIN, OneByOne
 from ..calls.calls import Rows
 from ..expansions.expansion import BudgetModel
-from ..expansions.stored import split
 from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
 from ..lock import changes_the_model, marked
+from ..stored import split
 
 
 class Supervised(OneByOne):

@@ -14,8 +14,8 @@ from inside import check_names
 import river_budget as rb
 from river_budget.algorithms.features import drawn
 from river_budget.core.block.blocks import views
+from river_budget.model import stored
 from river_budget.model.columns import Columns
-from river_budget.model.expansions import stored
 
 # Names come and go on purpose
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
