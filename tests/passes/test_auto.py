@@ -61,6 +61,12 @@ def test_the_units_of_features_and_targets_do_not_matter(signs):
     expected = plain.predict_then_learn_many(X, y)
     found = other.predict_then_learn_many(X * scales + shifts, 1e4 * signs * y - 3e4)
     assert np.abs((found[1:] + 3e4) / (1e4 * signs) - expected[1:]).max() < 1e-9 * np.ptp(y)
+    levels = np.array([0.001, 0.05, 0.3, 0.5, 0.6, 0.975, 0.999])
+    turned = levels if signs > 0 else 1.0 - levels  # a large value is a small one in units below 0
+    usual = plain.predict_many(X[:50], quantiles=levels.tolist())
+    moved = other.predict_many(X[:50] * scales + shifts, quantiles=turned.tolist())
+    for before, after in zip(usual.values(), moved.values(), strict=True):
+        assert np.abs((after + 3e4) / (1e4 * signs) - before).max() < 1e-8 * np.ptp(y)
 
 
 def test_a_target_follows_a_feature_to_its_extremes():

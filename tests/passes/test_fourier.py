@@ -139,15 +139,6 @@ def test_kernels_without_a_spectrum_are_refused(estimator, kernel):
 # FOGD
 
 
-@pytest.mark.parametrize("kernel", [RBF(1 / 128), Laplacian(0.01)])
-def test_two_classes_are_replayed_on_real_data(kernel, data):
-    stream = examples(*data("german.numer"))
-    model, oracle = pair_of_waves(
-        rb.FOGDClassifier, "binary", kernel, names(stream), classes=(-1, 1)
-    )
-    assert_same(run(model, stream), run_reference(oracle, stream, labels=(-1, 1)), CLOSE)
-
-
 def test_three_classes_are_replayed_on_real_data(data):
     rows, targets = data("dna.scale")
     stream = examples(rows[:600], targets[:600])

@@ -212,18 +212,6 @@ def test_responses_stay_exact_over_many_evictions(eviction):
     np.testing.assert_allclose(kept, expected, atol=1e-8)
 
 
-def test_the_reservoir_is_a_uniform_sample_and_the_other_window_the_recent_past():
-    X, y = np.arange(4000.0)[:, None], np.arange(4000) % 2 == 0
-    kept = {}
-    for eviction in ("reservoir", "oldest"):
-        model = rb.SBPClassifier(200, RBF(1.0), steps=0, eviction=eviction, seed=SEED)
-        model.learn_many(X, y)
-        kept[eviction] = sorted(v["features"].get(0, 0.0) for v in model.support_vectors())
-    assert kept["oldest"] == list(range(3800, 4000))
-    quarters = np.histogram(kept["reservoir"], bins=4, range=(0, 4000))[0]
-    assert (quarters > 30).all()
-
-
 def test_the_window_is_never_exceeded_and_memory_grows_with_what_is_in_it():
     model = rb.SBPClassifier(5000, RBF(0.5), seed=SEED)
     for t, (x, label) in enumerate(two_labels(100)):

@@ -128,7 +128,6 @@ def main(arguments=None):
     parser.add_argument("--only", type=int, nargs="*", help="numbers of mutants")
     parser.add_argument("--rest", action="store_true", help="the rest of the quick tests as well")
     parser.add_argument("--list", action="store_true", help="only say which mutants apply")
-    parser.add_argument("--none", action="store_true", help="no mutant: the tests must pass")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args(arguments)
     numbers = range(len(MUTANTS)) if options.only is None else options.only
@@ -141,11 +140,6 @@ def main(arguments=None):
     if options.list:
         for number in chosen:
             print(f"{number:3} {describe(MUTANTS[number])}")
-        return
-    if options.none:
-        files = sorted({file for mutant in MUTANTS for file in files_of(mutant)})
-        with tempfile.TemporaryDirectory() as folder:
-            print(Worker(folder).pytest(3 * PATIENCE, *files))
         return
     alive = run(chosen, options)
     print(f"{len(chosen) - len(alive)} of {len(chosen)} killed; alive: {alive or 'none'}")

@@ -206,11 +206,3 @@ def test_the_command_compiles_what_is_named(capsys):
     assert "passes, 0 compiled anew" in out or f"compiled anew; {kept}" in out
     assert command.main(["compile", "Bayes"]) == command.USAGE
     assert "there is no estimator 'Bayes'" in capsys.readouterr().err
-
-
-@needs_compiler
-def test_the_signature_is_that_of_a_call():
-    model = rb.RBPClassifier(5)
-    model.learn_one({"a": 1.0}, True)
-    (signature,) = model.learning_pass.signatures
-    assert signature == compiling.CALL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 
 import pytest
 from bits import TABLE
@@ -12,7 +13,7 @@ from processes import output_of
 
 from river_budget.core.compiling.plain import VARIABLE
 
-PACKAGE = ROOT / "river_budget"
+PACKAGE, BITS = ROOT / "river_budget", SUPPORT / "bits.py"
 # The files of core that need private parts
 PRIVATE = {"numba_pipeline", "linking", "cache", "trial"}
 
@@ -26,15 +27,20 @@ def run(*arguments, plain="0", **variables):
     return output_of(*arguments, **{VARIABLE: plain}, **variables).splitlines()
 
 
+@functools.cache
+def usual(*names):
+    """What the other processes are compared with."""
+    return run(BITS, *names)
+
+
 @needs_compiler
 @pytest.mark.parametrize(
     "names", [FEW, pytest.param(ALL, marks=pytest.mark.slow)], ids=["few", "all"]
 )
 def test_plain_models_learn_the_same_bits_and_leave_nothing_on_disk(names, tmp_path):
-    arguments = [SUPPORT / "bits.py", *names]
-    plain = run(*arguments, plain="1", NUMBA_CACHE_DIR=str(tmp_path))
+    plain = run(BITS, *names, plain="1", NUMBA_CACHE_DIR=str(tmp_path))
     assert [line.split()[0] for line in plain] == names
-    assert plain == run(*arguments)
+    assert plain == usual(*names)
     assert not list(tmp_path.rglob("*.nb*"))
 
 
@@ -117,7 +123,7 @@ def test_a_numba_that_lacks_a_private_part_at_the_first_compilation_compiles_in_
     *digests, warning = run(program, ",".join(part), *names, NUMBA_CACHE_DIR=str(tmp_path))
     assert part[-1] in warning
     assert "compiles more slowly" in warning
-    assert digests == run(SUPPORT / "bits.py", *names)
+    assert digests == usual(*names)
 
 
 WITHOUT_A_GLOBAL_LOCK = """
