@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from ..calls.calls import PreparedList, PreparedRow
+from ..calls.calls import PreparedList
 from ..inputs.batches import Batch
 from ..inputs.features import SUMS, copied, packer_of
 from .batch_passes import ManyAtOnce
@@ -174,18 +174,11 @@ class OneByOne(ManyAtOnce):
         Behind the pass nothing asks for memory, but for scores that are wanted (`read_scores`): else an example could be
         learned, and the call fail.
         """
-        features = self.features
-        prepared: Any
-        if not self.takes_lists or (
-            0 < len(x) == len(features) == features.width and features.knows(x)
-        ):
-            free: list[Any] = self.free_rows
-            prepared = self._free_row(free)
-            features.write(x, prepared, target, w)
-            return self._learned(prepared, free, wanted)
-        prepared, (places, values) = self._list_for(len(x)), features.split(x)
-        packer_of(len(x))(prepared.values, 0, *values)
-        return self._learn_listed(x, prepared, places, target, w, wanted)
+        free = self.free_rows
+        row = self._whole_row(x, target, w)
+        if row is not None:
+            return self._learned(row, free, wanted)
+        return self._learn_listed(x, *self._list_with(x), target, w, wanted)
 
     def _learn_listed(
         self,
@@ -213,12 +206,21 @@ class OneByOne(ManyAtOnce):
             pass
         return scores
 
-    def _free_row(self, free: list[PreparedRow]) -> PreparedRow:
-        """A prepared call for a whole row."""
-        try:
-            return free.pop()
-        except IndexError:
-            return self._new_row()
+    def _whole_row(self, x: dict[Any, Any], target: float = 0.0, w: float = 1.0) -> Any:
+        """A call with an example from `taken` as a whole row; None if the pass gets a list."""
+        features = self.features
+        exactly = 0 < len(x) == len(features) == features.width and features.knows(x)
+        if self.takes_lists and not exactly:
+            return None
+        row = self.free_rows.pop() if self.free_rows else self._new_row()
+        features.write(x, row, target, w)
+        return row
+
+    def _list_with(self, x: dict[Any, Any]) -> tuple[PreparedList, list[int]]:
+        """(a call with the values of an example from `taken`, its places, -1 for an unknown name)"""
+        prepared, (places, values) = self._list_for(len(x)), self.features.split(x)
+        packer_of(len(x))(prepared.values, 0, *values)
+        return prepared, places
 
     def _list_for(self, entries: int) -> PreparedList:
         """A prepared call with room for so many features."""
@@ -282,45 +284,16 @@ class OneByOne(ManyAtOnce):
 
     def _score_numbers(self, x: dict[Any, Any]) -> Any:
         """f(x) of an example from `taken`."""
-        while True:
-            features, block = self.features, self.block
-            if self.algorithm.columns.draws and (block is None or not features.knows(x)):
-                return self._score_batch(Batch.of_one(x))[0].tolist()
-            if block is None:
-                return [0.0] * self.n_outputs
-            version = features.version
-            known, found = x, None  # a whole row
-            if not self.takes_lists:
-                known = {name: x[name] for name in x if name in features.places}
-            elif not (0 < len(x) == len(features) == features.width and features.knows(x)):
-                found = features.split(x)
-            with self.lock.held:
-                if (
-                    features is not self.features
-                    or features.version != version
-                    or block is not self.block
-                ):
-                    continue  # another thread has changed the names meanwhile
-                scores = self._scored(known, found)
-                if scores is not None:
-                    return scores
-
-    def _scored(self, x: dict[Any, Any], found: Any) -> Any:
-        """The scores of an example whose places, values and rest are `found`, or of a row if found is None.
-
-        The caller has the lock. None if the row does not fit, as another thread has added names.
-        """
-        prepared: Any
-        if found is None:
-            free: list[Any] = self.free_rows
-            prepared = self._free_row(free)
-            if not self.features.write(x, prepared, 0.0, 1.0):
-                return None
-        else:
-            free, prepared = self.free_lists, self._list_for(len(found[0]))
-            prepared.fill(*found)
-        if not prepared.passes.score(prepared.addresses):
-            self.features.reject(x)
-        scores = prepared.scores.tolist()
-        free.append(prepared)
-        return scores
+        with self.lock.held:
+            drawn = self.algorithm.columns.draws and not self.features.knows(x)
+            if self.block is not None and not drawn:
+                free: list[Any] = self.free_rows
+                prepared: Any = self._whole_row(x)
+                if prepared is None:
+                    free, (prepared, places) = self.free_lists, self._list_with(x)
+                    prepared.fill_places(places)
+                prepared.passes.score(prepared.addresses)
+                scores = prepared.scores.tolist()
+                free.append(prepared)
+                return scores
+        return self._score_batch(Batch.of_one(x))[0].tolist()  # unknown names count, too

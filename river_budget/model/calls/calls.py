@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -197,7 +197,6 @@ class PreparedRow(Call):
         "get",
         "length",
         "memory",
-        "n_features",
         "passes",
         "scores",
         "target",
@@ -210,7 +209,6 @@ class PreparedRow(Call):
         # the values of the example, its target, its weight
         numbers, self.memory = _array_and_view(n + 2)
         rows, targets, weights = numbers[:n].reshape(1, -1), numbers[n : n + 1], numbers[n + 1 :]
-        self.n_features = n
         self.target: Any = memoryview(targets)
         self.weight: Any = memoryview(weights)
         self.length, self.get, scaled = features.reader()
@@ -262,15 +260,6 @@ class PreparedList(Call):
         scores, self.scores = _array_and_view(1, n_outputs)
         lists = Lists(starts, places, values)
         super().__init__(block, lists, targets, weights, scores)
-
-    def fill(self, places: list[int], values: Iterable[Any]) -> None:
-        """Write an example into the call.
-
-        Raises struct.error, TypeError or OverflowError for a value that is no number.
-        """
-        n = len(places)
-        self.fill_places(places)
-        packer_of(n)(self.values, 0, *values)
 
     def write(self, places: list[int], target: float, w: float) -> None:
         """Write the places of an example's features, its target and its weight into the call."""

@@ -195,15 +195,13 @@ class FeatureIndex:
         except Exception:  # which is raised again where values are checked one by one
             return None
 
-    def write(self, x: dict[Any, Any], row: Any, target: float, w: float) -> bool:
-        """Write an example from `taken`, whose names are all known, into a row. False if the row does not fit."""
-        if row.n_features != self.width:
-            return False
+    def write(self, x: dict[Any, Any], row: Any, target: float, w: float) -> None:
+        """Write an example from `taken` into a row, without unknown names."""
         values = [0.0] * self.width
         for name, value in zip(x, self.values_of(x), strict=True):
-            values[self.places[name]] = value
+            if name in self.places:
+                values[self.places[name]] = value
         row.memory[:] = memoryview(array.array("d", [*values, target, w]))
-        return True
 
     def taken(self, x: dict[Any, Any]) -> dict[Any, float]:
         """A checked copy of an example, with floats as values.
