@@ -119,14 +119,6 @@ def test_features_that_were_never_learned_do_not_count():
     assert model.decision_function_one(x | {"new": 9.0}) == model.decision_function_one(x)
 
 
-def test_bad_rows_are_refused_as_ever():
-    model = learn(rb.KernelOGDClassifier(Custom(overlap)), emerging(20, n_labels=2))
-    before = pickle.dumps(model)
-    with pytest.raises(ValueError, match="'f1'"):
-        model.learn_one({"f1": math.nan}, "blue")
-    assert pickle.dumps(model) == before
-
-
 # Names
 
 ARGUMENTS = [

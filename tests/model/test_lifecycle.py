@@ -344,13 +344,6 @@ def test_memory_usage_counts_the_block_and_the_indexes(model):
     assert model.memory_usage >= longer + 100
 
 
-@pytest.mark.parametrize("model", having("budget", SUMS))
-def test_memory_follows_the_budget(model):
-    sizes = [learned(model.clone({"budget": b})).memory_usage for b in (10, 100, 1000)]
-    assert sizes == sorted(sizes)
-    assert sizes[2] > 10 * sizes[0]
-
-
 def with_room(model, room):
     """The algorithm of a model, with memory for so many vectors at once; NOGD always has all."""
     columns = model.algorithm.columns

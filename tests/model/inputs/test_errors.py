@@ -314,13 +314,6 @@ def test_a_weight_that_is_negative_or_not_finite_is_refused(w):
                     call(model, method, np.zeros((2, 2)), [y, y], w=weights)
 
 
-def test_a_bad_weight_does_not_make_a_label_known():
-    model = rb.BSGDClassifier(5)
-    with refused(model, "w must be"):
-        model.learn_one({"a": 1.0}, "new", w=-1.0)
-    assert model.predict_proba_one({"a": 1.0}) == {}
-
-
 def test_a_wrong_number_of_weights_is_refused():
     model = rb.BSGDClassifier(5)
     for weights in ([], [1.0], np.ones(4)):
