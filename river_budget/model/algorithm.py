@@ -63,7 +63,8 @@ class Files:
 class Algorithm:
     """An algorithm: its passes, its memory, and functions of a model for what is special in it."""
 
-    learn: Any  # the compiled pass, or {kind of maintenance: pass}; None: nothing to learn
+    # the compiled pass, or {kind of maintenance, or span: pass}; None: nothing to learn
+    learn: Any
     state: Any  # the record; a field with a parameter's name holds the parameter's value
     shrink: Any = None  # the compiled pass that keeps a smaller budget
     header: Mapping[str, Any] = field(default_factory=dict)  # more fields of the header

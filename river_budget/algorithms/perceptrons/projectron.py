@@ -58,6 +58,7 @@ PROJECTRON = Algorithm(
 )
 BY_CLASS = dataclasses.replace(
     PROJECTRON,
+    learn={"all": core.learn, "class": core.learn_by_class},
     header={
         "factored": 1,
         "per_vector": lambda model: class_projection.ROWS if _by_class(model) else 0,

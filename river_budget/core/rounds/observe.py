@@ -9,7 +9,8 @@ An algorithm gives the loop two functions:
         f, y, w   its scores, its target and its weight, which is positive
 
 Most algorithms observe by `observe`, those with a mean of the iterates by `observe_with_mean`. `learn_rows` runs a round for
-every row of a call; `learn_rows_by` is for rounds that also get the kind of strategy, a constant (core/budget/keep.py).
+every row of a call; `learn_rows_by` is for rounds that also get a constant, as the kind of strategy (core/budget/keep.py):
+code that it rules out is not compiled.
 
 A row is refused (its norm is REFUSED) if it is not finite, if a larger block is needed before it can be learned, or if a
 warning is due: the pass returns its number, Python mends what is missing, and calls the pass again.
@@ -44,8 +45,8 @@ def learn_rows(call, state_at, observe, round_of):
 
 
 @compiled(inlined=True)
-def learn_rows_by(call, state_at, observe, round_of, strategy):
-    """`learn_rows` for rounds that get the kind of strategy."""
+def learn_rows_by(call, state_at, observe, round_of, kind):
+    """`learn_rows` for rounds that get a constant."""
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
@@ -53,7 +54,7 @@ def learn_rows_by(call, state_at, observe, round_of, strategy):
         if norm < 0.0:
             return t
         if w > 0.0:
-            round_of(model, state, x, norm, f, y, w, strategy)
+            round_of(model, state, x, norm, f, y, w, kind)
     return n
 
 

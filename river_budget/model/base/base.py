@@ -238,7 +238,9 @@ class StreamModel(Memory):
         the model's memory.
         """
         learn = self.algorithm.learn
-        return learn[self.strategy.kind] if isinstance(learn, Mapping) else learn
+        if not isinstance(learn, Mapping):
+            return learn
+        return learn[self.span if hasattr(self, "span") else self.strategy.kind]
 
     @property
     def scoring_pass(self) -> Any:

@@ -46,8 +46,9 @@ from ...examples.call import model_of
 from ...expansion.kernel_rows import self_kernel
 from ...expansion.support import add_to, insert, lightest
 from ...rounds.losses import clamp_step, loss_and_direction, mistaken
-from ...rounds.observe import learn_rows, observe
+from ...rounds.observe import learn_rows_by, observe
 
+ALL, CLASS = range(2)  # the span: of all vectors, or of those of a class
 NO_CLASS = np.int64(-1)  # a typed integer: for a literal numba would compile callees once more
 
 STATE = record(
@@ -59,12 +60,18 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """The learning pass."""
-    return learn_rows(call, state_at, observe, round_of)
+    """The pass for models with one span."""
+    return learn_rows_by(call, state_at, observe, round_of, ALL)
+
+
+@compiled(called_from_python=True)
+def learn_by_class(call):
+    """The pass for models with a span for each class."""
+    return learn_rows_by(call, state_at, observe, round_of, CLASS)
 
 
 @compiled(inlined=True)
-def round_of(model, state, x, norm, f, y, w):
+def round_of(model, state, x, norm, f, y, w, span):
     """A mistake: f <- f + y P k(x, .) near the span of the support, else f + y k(x, .). A margin error: f + tau y P k(x, .)."""
     loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
     mistake = mistaken(model, f, loss, sign, plus, minus)
@@ -73,8 +80,8 @@ def round_of(model, state, x, norm, f, y, w):
     if not (mistake or (state.eager != 0 and inside and model.head.count > 0)):
         return
     amount = clamp_step(w * state.learning_rate) * sign
-    if state.by_class != 0 and minus >= 0:
-        learn_by_class(model, state, x, norm, loss, plus, minus, amount, mistake)
+    if span == CLASS and minus >= 0:
+        project_by_class(model, state, x, norm, loss, plus, minus, amount, mistake)
         return
     d, k_xx = f64(model.heap, model.head.count), self_kernel(model, norm)
     length = project(model, model.row, d)
@@ -93,7 +100,7 @@ def round_of(model, state, x, norm, f, y, w):
 
 
 @compiled
-def learn_by_class(model, state, x, norm, loss, plus, minus, amount, mistake):
+def project_by_class(model, state, x, norm, loss, plus, minus, amount, mistake):
     """Learn x where each class has its own span: d and length are those of class plus, e and other of class minus."""
     n, k_xx = model.head.count, self_kernel(model, norm)
     d, e, products = (
