@@ -1,7 +1,7 @@
 """Columns: what the columns of a model's tables are, as a part of its Algorithm; each name of a feature has a row in them.
 
 Here whole rows of features that stay. Stored examples, whose names may be forgotten: stored.py. Random numbers,
-which follow from names: algorithms/features/drawn.py. AutoKernel's own tables: algorithms/auto/words.py.
+which follow from names: algorithms/features/drawn.py. AutoKernel's own tables: algorithms/auto/room.py.
 """
 
 from __future__ import annotations
@@ -41,6 +41,16 @@ class Columns:
     def header(self, model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Further fields of the header of a block that has these."""
         return {}
+
+    def furnish(self, model: Any) -> None:
+        """Write what stands in the tables of a new block."""
+
+    def tables(self, model: Any) -> dict[str, Any]:
+        """{name: table} of further tables that are saved to files."""
+        return {}
+
+    def restore(self, model: Any, own: Mapping[str, Any]) -> None:
+        """Take over what the record in a file says of the sizes of tables, before there is a block."""
 
     def most_entries(self, model: Any) -> int:
         """How many entries of a sparse matrix are learned at a time."""

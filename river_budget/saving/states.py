@@ -80,7 +80,7 @@ def _tables(model: Any) -> dict[str, Any]:
         if getattr(block, name).size
         and (isinstance(model, BudgetModel) or name not in TABLES_OF_VECTORS)
     }
-    found |= model.own_tables()
+    found |= model.algorithm.columns.tables(model)
     return found
 
 
@@ -107,7 +107,7 @@ def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
     else:
         if len(model.features):
             raise damaged("it knows features, and no more about them")
-        source.reserve(2 * trust.size_of(model.header_fields(1) | {"width": 1}))
+        source.reserve(2 * trust.size_of(model.header_fields(1)))
     return model
 
 
@@ -153,13 +153,14 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     if not (isinstance(own, dict) and type(folder) is int):
         raise damaged("a part of its state is missing")
     count, width = numbers["count"], max(model.features.width, 1)
+    columns = model.algorithm.columns
     most = 2 * width + SPARE_PLACES
     if isinstance(model, BudgetModel):  # names that were forgotten leave places
         most = max(most, LARGEST_TABLE // (8 * (count + 1)))
     if not width <= numbers["width"] <= most or (model.features.vacant and not model.takes_lists):
         raise damaged("its width does not fit its features")
     try:
-        model.prepare_restored(own)  # sizes of its tables may follow from the record
+        columns.restore(model, own)  # sizes of its tables may follow from the record
     except ValueError as error:
         raise damaged(str(error)) from None
     fields = _fields(model, numbers, only_predicts)
@@ -167,7 +168,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
         fields["factored"] = int(f"{folder}/factor" in source.arrays)
     source.reserve(2 * trust.size_of(fields))  # it is copied to be compared
     model.block = blocks.allocate(stamp=model.stamp(), **fields)
-    model.furnish()
+    columns.furnish(model)
     _restore_own(model, own)
     block = blocks.views(model.block)
     for name, table in _tables(model).items():

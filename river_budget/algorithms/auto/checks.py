@@ -51,7 +51,7 @@ def check(model: Any, count: int) -> None:
     check_memory(model, count)
     model._hold()
     names = model.features.in_rows
-    model._write_keys(names, range(len(names)))
+    model.algorithm.columns.write(model, names, range(len(names)))
     bins = model._table("bins").copy()
     Call(model.block).run(rejoin)
     model._table("bins")[:] = bins
@@ -63,7 +63,7 @@ FILES = Files(ranges=RANGES, check=check, scored_rows=True)
 def check_tables(model: Any) -> None:
     """Raise for numbers of which compiled code would take a root or a logarithm, or that overflow."""
     bounds, room = {"moments": LARGE**2, "covariance": 1e6, "metric": 1e9}, model._room
-    for name, table in model.own_tables().items():
+    for name, table in model.algorithm.columns.tables(model).items():
         if float(np.abs(table).max(initial=0)) > bounds.get(name, LARGE):
             raise ValueError("some of its weights are out of range")
     sums = [room.metric.weight, room.metric.square, room.linear_sums, room.bins[:, SUM:]]
@@ -82,7 +82,7 @@ def check_tables(model: Any) -> None:
 
 def check_memory(model: Any, count: int) -> None:
     """Raise for rows of memory and archive, or links between them, that cannot be."""
-    block, tables = blocks.views(model.block), model.own_tables()
+    block, tables = blocks.views(model.block), model.algorithm.columns.tables(model)
     memory = core.memory_of(block)
     held, errors = memory.row[:count], memory.squared_error[:count]
     (targets, weights), links = tables["archived"], tables["links"]

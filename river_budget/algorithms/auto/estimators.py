@@ -21,8 +21,8 @@ from ...model.inputs.batches import Batch, batch_of
 from .checks import FILES
 from .inspection import Inspected
 from .quantiles import at_levels
+from .room import Room
 from .tables import OF_ROWS
-from .words import Room
 
 __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 

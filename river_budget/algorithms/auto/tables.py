@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...core.block import blocks
-from ...core.block.random_numbers import uniforms
 from ...core.compiling.named_rows import NamedTables
-from ...core.compiling.needs import Need
 from ...core.passes.auto import tables as core
-from ...core.passes.auto.binning import COARSENESS, SUM
+from ...core.passes.auto.binning import SUM
 from ...core.passes.auto.mixer import MIXER_RIDGE
 from ...model.base.one_by_one import OneByOne
-from ..features.drawn import key_of
 
-# tables that follow from the seed, the names of features and the memory, and are not in files
-DRAWN = {"keys", "slots", "held"}
-NO_DRAW = 2.0  # larger than all numbers that are drawn
 LEAST_SQUARES = "least squares"
 # the experts of rows behind the one that has no features, in the order of the mixer
 OF_ROWS = ("linear quick", "linear slow", LEAST_SQUARES, "bins", "vote near", "kernel", "vote far")
-BINS = ("the bins",)  # in place of the name of a feature
 
 
 class AutoTables(OneByOne):
@@ -67,18 +59,6 @@ class AutoTables(OneByOne):
 
     # the room
 
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        capacity = self.capacity_for(0)
-        other = {"needs": Need.EXAMPLES, "count": capacity} if self.of_words else {}
-        return super().header_fields(n_features) | {
-            "outputs": self.n_outputs,
-            "capacity": capacity,
-            "budget": self.budget_in_use,
-            "per_vector": len(core.MEMORY_ROWS),
-            **self._spaces(n_features),
-            **other,
-        }
-
     def _directory(self, width: int) -> Any:
         return core.directory(width, self.n_outputs, self.budget_in_use, self.of_words)
 
@@ -95,30 +75,6 @@ class AutoTables(OneByOne):
         """The tables of the room by name, as the passes see them."""
         return NamedTables(core.ROOM_TABLES, self._table)
 
-    def own_tables(self) -> dict[str, Any]:
-        if self.block is None:
-            return {}
-        tables = {name: self._table(name) for name in core.ROOM_TABLES if name not in DRAWN}
-        kept = max(int(self.state_record().archived), 0)
-        tables["archive"] = tables["archive"][:kept, : len(self.features)]
-        tables["links"] = tables["links"][:kept]
-        tables["archived"] = tables["archived"][:, :kept]
-        return tables
-
-    def furnish(self) -> None:
-        """Write the directory and the initial values of tables, also for features and classes that appear later."""
-        entries, _, _ = self._directory(blocks.width_in(self.block))
-        blocks.views(self.block).room[: core.DIRECTORY].view(np.int64)[:] = entries
-        self.state_record().words = self.of_words
-        if self.of_words:
-            return
-        metric = self._room.metric
-        metric.weight[:] = 1.0
-        metric.square[:] = 1e-3
-        self._room.quantiles[:] = core.NORMAL_QUANTILES
-        np.fill_diagonal(self._room.covariance, 1.0)
-        self._draw_bins()
-
     def _set_parameters(self) -> None:
         """Set the fields of the record of a new model."""
         n, state, mixer = len(self.features), self.state_record(), self._room.mixer
@@ -132,7 +88,7 @@ class AutoTables(OneByOne):
         # A thread that predicts must not find tables without their directory
         twin, width = self.twin(), sizes.get("width", blocks.width_in(self.block))
         super(AutoTables, twin).resize_block(**sizes, **self._spaces(width))
-        twin.furnish()
+        self.algorithm.columns.furnish(twin)
         for name in core.ROOM_TABLES:
             source, target = self._table(name), twin._table(name)
             shape = np.minimum(source.shape, target.shape)
@@ -145,32 +101,9 @@ class AutoTables(OneByOne):
             target[corner] = source[corner]
         self.replace(block=twin.block)
 
-    # features and their bins
-
     def begin_with(self, names: list[Any]) -> None:
         super().begin_with(names)
         self._set_parameters()
-
-    def _write_keys(self, names: Iterable[Any], places: Iterable[int]) -> None:
-        """Write the keys of features, from which their bins follow, and the number of features."""
-        if self.of_words:
-            return
-        state, keys = self.state_record(), self._room.keys
-        for name, place in zip(names, places, strict=True):
-            keys[place] = key_of(name, self.entropy)
-        n = 1 + max(places, default=-1)
-        squared = min(n, core.MOST_SQUARED) if state.second_order >= 0 else state.second_order
-        state.features, state.second_order = n, squared
-
-    def _draw_bins(self) -> None:
-        """Draw width, shift and hash of all bins, which depend on the seed only. No slot has a feature yet."""
-        slots = self._room.slots
-        drawn: Any = uniforms(key_of(BINS, self.entropy), 3 * core.BIN_SLOTS)  # type: ignore[no-untyped-call]
-        wide, place, turn = drawn.reshape(3, -1)
-        slots.scale[:] = COARSENESS * (0.5 + wide) / 4.0
-        slots.shift[:] = place
-        slots.turn[:] = turn
-        slots.draw[:] = NO_DRAW
 
     # a smaller or larger memory
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from ...core.block import blocks
 from ...core.block.codes import Task
 from ...core.passes.auto import tables as core
-from ...model.columns import Columns
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import in_order
 from ...model.inputs.lists import Lists
@@ -21,45 +20,10 @@ from .tables import AutoTables
 MANY_NAMES, NAMES_PER_WORD = 1024, 8
 # numbers of the table of names, and names, unless an example has more
 LARGEST_TABLE, MOST_WORDS = 2**22, 2**18
-OLDEST = 4  # without room, one name in so many is forgotten
-ENTRIES_OF_A_PART = 2**12  # of a sparse matrix
 # The same in both kinds of model: targets, errors, intervals
 KEPT = (
     "rounds average variance last squared_error absolute_error lowest highest stretch latest_error"
 )
-
-
-class Room(Columns):
-    """The columns of AutoKernel's tables, of rows or of words."""
-
-    def most_entries(self, model: Any) -> int:
-        return ENTRIES_OF_A_PART if model.of_words else super().most_entries(model)
-
-    def make_room(self, model: Any, new: int, beside: Collection[Any]) -> None:
-        """In a model of words, at its largest size forget the names not seen for longest."""
-        width, wanted = blocks.width_in(model.block), len(model.features) + new
-        if not model.of_words:
-            super().make_room(model, new, beside)
-        elif wanted > width:
-            most = max(model._most_words, len(beside) + new)
-            twin = model.twin()
-            if wanted > most:
-                twin._forget_oldest(max(wanted - most, len(model.features) // OLDEST), beside)
-                wanted = len(twin.features) + new
-            if wanted > width:
-                twin.resize_block(width=max(wanted, min(2 * wanted, most)))
-            model.adopt(twin)
-
-    def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:
-        """Features are used as soon as they vary."""
-        model._write_keys(names, places)
-
-    def take_back(self, model: Any, names: Collection[Any]) -> None:
-        if model.of_words:
-            table, places = blocks.views(model.block).vectors, model.features.places
-            known = [name for name in names if name in places]
-            model.features.remove(n for n in known if table[places[n], core.SEEN] == 0.0)
-            model.forget_rows()
 
 
 class WordTables(AutoTables):
@@ -248,8 +212,3 @@ class WordTables(AutoTables):
         }
         total = sum(parts.values()) or 1.0
         return {name: part / total for name, part in parts.items()}
-
-    # from a file
-
-    def prepare_restored(self, own: Mapping[str, Any]) -> None:
-        self.of_words = int(own.get("words") == "1")

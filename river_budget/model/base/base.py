@@ -173,6 +173,7 @@ class StreamModel(Memory):
     def header_fields(self, n_features: int) -> dict[str, Any]:
         """The header fields of a new block."""
         own = {"random": self.entropy, "scale": 1.0, "needs": self.algorithm.columns.needs}
+        own["width"] = n_features
         kernel = self.kernel_in_use.header_fields(self.first_columns or n_features)
         fields = kernel | own | values_of(self.algorithm.header, self)
         of_columns: dict[str, Any] = self.algorithm.columns.header(self, fields)
@@ -180,23 +181,13 @@ class StreamModel(Memory):
 
     def create_block(self, n_features: int, **fields: Any) -> None:
         """Allocate the model's block; `fields` replace some of the usual header fields."""
-        fields = self.header_fields(n_features) | {"width": n_features} | fields
+        fields = self.header_fields(n_features) | fields
         self.block = blocks.allocate(stamp=self.stamp(), **fields)
-        self.furnish()
+        self.algorithm.columns.furnish(self)
         state = self.state_record()
         for name, value in values_of(self.algorithm.start, self).items():
             state[name] = value
         self.write_parameters()
-
-    def furnish(self) -> None:
-        """Of AutoKernel: lay out and initialise its own tables in the `room` of a new block."""
-
-    def own_tables(self) -> dict[str, Any]:
-        """Of AutoKernel: {name: table} of its own tables that are saved to files."""
-        return {}
-
-    def prepare_restored(self, own: Mapping[str, Any]) -> None:
-        """Of AutoKernel: what the record of a file says of the sizes of tables, before there is a block."""
 
     def resize_block(self, **sizes: int) -> None:
         """Replace the block by a copy with other sizes."""

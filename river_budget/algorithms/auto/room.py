@@ -1,0 +1,107 @@
+"""The columns of AutoKernel: the tables in the room of its block, and what names need in them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...core.block import blocks
+from ...core.block.random_numbers import uniforms
+from ...core.compiling.needs import Need
+from ...core.passes.auto import tables as core
+from ...core.passes.auto.binning import COARSENESS
+from ...model.columns import Columns
+from ..features.drawn import key_of
+
+# tables that follow from the seed, the names of features and the memory, and are not in files
+DRAWN = {"keys", "slots", "held"}
+NO_DRAW = 2.0  # larger than all numbers that are drawn
+BINS = ("the bins",)  # in place of the name of a feature
+OLDEST = 4  # without room, one name in so many is forgotten
+ENTRIES_OF_A_PART = 2**12  # of a sparse matrix, in a model of words
+
+
+class Room(Columns):
+    """The columns of AutoKernel's tables, of rows or of words."""
+
+    def header(self, model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+        capacity = model.capacity_for(0)
+        return {
+            "outputs": model.n_outputs,
+            "capacity": capacity,
+            "budget": model.budget_in_use,
+            "per_vector": len(core.MEMORY_ROWS),
+            **model._spaces(fields["width"]),
+            **({"needs": Need.EXAMPLES, "count": capacity} if model.of_words else {}),
+        }
+
+    def furnish(self, model: Any) -> None:
+        """Write the directory and the initial values of tables, also for features and classes that appear later."""
+        entries, _, _ = model._directory(blocks.width_in(model.block))
+        blocks.views(model.block).room[: core.DIRECTORY].view(np.int64)[:] = entries
+        model.state_record().words = model.of_words
+        if model.of_words:
+            return
+        room = model._room
+        room.metric.weight[:] = 1.0
+        room.metric.square[:] = 1e-3
+        room.quantiles[:] = core.NORMAL_QUANTILES
+        np.fill_diagonal(room.covariance, 1.0)
+        # width, shift and hash of all bins depend on the seed only; no slot has a feature yet
+        drawn: Any = uniforms(key_of(BINS, model.entropy), 3 * core.BIN_SLOTS)  # type: ignore[no-untyped-call]
+        wide, place, turn = drawn.reshape(3, -1)
+        room.slots.scale[:] = COARSENESS * (0.5 + wide) / 4.0
+        room.slots.shift[:] = place
+        room.slots.turn[:] = turn
+        room.slots.draw[:] = NO_DRAW
+
+    def tables(self, model: Any) -> dict[str, Any]:
+        if model.block is None:
+            return {}
+        tables = {name: model._table(name) for name in core.ROOM_TABLES if name not in DRAWN}
+        kept = max(int(model.state_record().archived), 0)
+        tables["archive"] = tables["archive"][:kept, : len(model.features)]
+        tables["links"] = tables["links"][:kept]
+        tables["archived"] = tables["archived"][:, :kept]
+        return tables
+
+    def restore(self, model: Any, own: Mapping[str, Any]) -> None:
+        model.of_words = int(own.get("words") == "1")
+
+    def most_entries(self, model: Any) -> int:
+        return ENTRIES_OF_A_PART if model.of_words else super().most_entries(model)
+
+    def make_room(self, model: Any, new: int, beside: Collection[Any]) -> None:
+        """In a model of words, at its largest size forget the names not seen for longest."""
+        width, wanted = blocks.width_in(model.block), len(model.features) + new
+        if not model.of_words:
+            super().make_room(model, new, beside)
+        elif wanted > width:
+            most = max(model._most_words, len(beside) + new)
+            twin = model.twin()
+            if wanted > most:
+                twin._forget_oldest(max(wanted - most, len(model.features) // OLDEST), beside)
+                wanted = len(twin.features) + new
+            if wanted > width:
+                twin.resize_block(width=max(wanted, min(2 * wanted, most)))
+            model.adopt(twin)
+
+    def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:
+        """The keys of features, from which their bins follow; they are used as soon as they vary."""
+        if model.of_words:
+            return
+        state, keys = model.state_record(), model._room.keys
+        for name, place in zip(names, places, strict=True):
+            keys[place] = key_of(name, model.entropy)
+        n = 1 + max(places, default=-1)
+        squared = min(n, core.MOST_SQUARED) if state.second_order >= 0 else state.second_order
+        state.features, state.second_order = n, squared
+
+    def take_back(self, model: Any, names: Collection[Any]) -> None:
+        if model.of_words:
+            table, places = blocks.views(model.block).vectors, model.features.places
+            known = [name for name in names if name in places]
+            model.features.remove(n for n in known if table[places[n], core.SEEN] == 0.0)
+            model.forget_rows()
