@@ -51,7 +51,7 @@ REPLAYED = {  # what the cases of test_replay_family leave out
     "AutoKernelRegressor": "test_auto_replay.test_regression_is_replayed_on_real_data",
     "BSGDClassifier": "test_replay.test_removal_replays_two_classes",
     "BSGDRegressor": "test_replay.test_removal_replays_regression",
-    "FOGDClassifier": "test_fourier.test_two_classes_are_replayed_on_real_data",
+    "FOGDClassifier": "test_fourier.test_emerging_features_and_classes_are_replayed",
     "FOGDRegressor": "test_fourier.test_regression_is_replayed",
     "KernelOneClassSVM": "test_one_class.test_it_replays_its_reference",
     "Nystroem": "test_nystroem.test_the_map_gives_the_kernel_back_on_its_landmarks",
