@@ -52,7 +52,7 @@ def _raised(ray: Any, error: BaseException) -> BaseException:
         cause.__cause__ = error  # it says where in the process
         return cause
     if isinstance(error, ray.exceptions.UnserializableException):  # raised, but not to be read here
-        return error
+        return error  # type: ignore[no-any-return]
     reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
     return WorkerLost(f"a worker is gone: {reason}")
 
