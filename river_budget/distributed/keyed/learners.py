@@ -8,9 +8,10 @@ own indexes, a model with few support vectors would also take twice the memory.
 from __future__ import annotations
 
 import copy
+import functools
 import secrets
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,10 @@ BATCH_PASSES = 8
 
 
 class Learner:
-    """Makes and teaches clones of any River model, example by example."""
+    """Makes and teaches clones of any River model, example by example.
+
+    `begin` takes the rows of a message, `one` teaches them to each model in turn, and `end` has the predictions.
+    """
 
     def __init__(self, template: Any):
         self.template = template
@@ -42,20 +46,13 @@ class Learner:
     def share(self, model: Any) -> None:
         """Do nothing: models of other packages share no indexes."""
 
-    def loop(self, rows: ShardRows, learns: bool, predict: bool) -> ModelLoop:
-        return ModelLoop(rows, learns, self.predictor if predict else None)
-
-
-class ModelLoop:
-    """Goes through the rows of a shard, model by model, and learns or predicts them."""
-
-    def __init__(self, rows: ShardRows, learns: bool, predictor: str | None):
-        self.rows, self.learns, self.predictor = rows, learns, predictor
+    def begin(self, rows: ShardRows, learns: bool, predicts: bool) -> None:
+        self.rows, self.learns, self.predicts = rows, learns, predicts
         self.done: list[Any] = [None] * len(rows)
 
     def one(self, model: Any, start: int, stop: int) -> None:
         """Learn or predict the rows of one model."""
-        predict = None if self.predictor is None else getattr(model, self.predictor)
+        predict = getattr(model, self.predictor) if self.predicts else None
         learn = learning_step(model, self.rows) if self.learns else None
         for i in range(start, stop):
             x = self.rows.examples[i]
@@ -65,8 +62,11 @@ class ModelLoop:
                 learn(x, i)
         forget_free_rows(model)
 
-    def predictions(self) -> list[Any] | None:
-        return None if self.predictor is None else self.done
+    def end(self) -> list[Any] | None:
+        """The predictions, if they are wanted. Lets go of the rows."""
+        done = self.done if self.predicts else None
+        del self.rows, self.done
+        return done
 
 
 def learning_step(model: Any, rows: ShardRows) -> Callable[[dict[Any, Any], int], None]:
@@ -79,18 +79,61 @@ def learning_step(model: Any, rows: ShardRows) -> Callable[[dict[Any, Any], int]
     return lambda x, i: model.learn_one(x, targets[i], w=float(weights[i]))
 
 
-class OurLearner:
-    """Makes and teaches clones of a classifier or regressor of this package, in matrices where rows have equal
-    features.
+class BatchPass:
+    """The rows of a shard as arrays, coded for the models that share the indexes of this one.
 
-    Models share their indexes of features and labels between learning steps. Before a model changes its index of
-    features, it gets a copy; a new label always makes a new index.
+    `learning_pass` is the same for all of these models. None: rows are only scored.
+    """
+
+    def __init__(self, model: Any, rows: ShardRows, workspace: Workspace, learning_pass: Any):
+        self.features, self.labels = model.features, getattr(model, "labels", None)
+        self.learning_pass = learning_pass
+        n, codes = len(rows), np.zeros(len(rows))
+        if learning_pass is not None:
+            targets = Targets(rows.targets, n)
+            if self.labels is None:
+                codes = targets.numbers()
+            else:
+                codes, _ = targets.coded(self.labels, 0, n)
+        batch = Batch.of(rows.names or [], rows.examples).scaled(self.features)
+        weights = np.ones(n) if rows.weights is None else rows.weights
+        self.scores = np.zeros((n, model.n_outputs))
+        self.arrays = batch.known(self.features, False), codes, weights, self.scores
+        self.unknown: list[int] = np.concatenate([[0], np.cumsum(np.isnan(codes))]).tolist()
+        self.call = Call(model.block, *self.arrays, workspace=workspace)
+
+    def takes(self, start: int, stop: int) -> bool:
+        """Whether all labels of these rows are in the index already."""
+        return self.unknown[start] == self.unknown[stop]
+
+    def run(self, model: Any, start: int, stop: int) -> None:
+        """Score rows, and learn them."""
+        self.call.move(model.block, start, stop)
+        if self.learning_pass is None:
+            self.call.run(model.scoring_pass)
+            return
+        done = start + self.call.run(self.learning_pass)
+        if done < stop:  # the model needs a larger block, or a basis
+            model.run_pass(*(array[done:stop] for array in self.arrays))
+
+    @functools.cached_property
+    def predictions(self) -> list[Any]:
+        """Predictions from the scores, when all are there. They are meaningful for rows that have been run."""
+        found = self.scores[:, 0] if self.labels is None else self.labels.labels(self.scores)
+        return found.tolist()  # type: ignore[no-any-return]
+
+
+class OurLearner(Learner):
+    """The same for classifiers and regressors of this package, in batch passes where rows have equal features.
+
+    Models share their indexes of features and labels between learning steps. A model that may change its index of
+    features gets a copy before; a new label always makes a new index.
     """
 
     def __init__(self, template: Any):
-        self.template: Any = template.clone()
+        super().__init__(template.clone())
         self.workspace = Workspace()
-        self.learn = self.template.learning_pass  # looked up once
+        self.learning_pass = self.template.learning_pass  # looked up once
         self.features: weakref.WeakValueDictionary[Any, FeatureIndex] = (
             weakref.WeakValueDictionary()
         )
@@ -110,9 +153,8 @@ class OurLearner:
     def share(self, model: Any) -> None:
         """Replace the indexes and parameters of a model by equal ones that other models hold already."""
         features = model.features
-        if features.width == len(
-            features
-        ):  # without gaps: names in the order of places are all of it
+        # without gaps: names in the order of places are all of it
+        if features.width == len(features):
             model.features = self._shared(self.features, tuple(features.in_rows), features)
         if hasattr(model, "labels"):
             model.labels = self._shared(self.labels, tuple(model.labels.known), model.labels)
@@ -123,125 +165,53 @@ class OurLearner:
         """The shared index of these values. Values of different types differ: 1 is not True here."""
         return table.setdefault((values, tuple(map(type, values))), index)
 
-    def separate(self, model: Any, names: Iterable[Any]) -> None:
-        """Give a model its own index of features if the index lacks one of these names."""
-        if not model.features.knows(dict.fromkeys(names)):
-            model.features = copy.copy(model.features)
-
-    def loop(self, rows: ShardRows, learns: bool, predict: bool) -> OurModelLoop:
-        return OurModelLoop(self, rows, learns, predict)
-
-
-class BatchPass:
-    """The rows of a shard as arrays, coded for the models that share the indexes of this one.
-
-    `learning_pass` is the same for all of these models. None: rows are only scored.
-    """
-
-    def __init__(self, model: Any, rows: ShardRows, workspace: Workspace, learning_pass: Any):
-        self.features, self.labels = model.features, getattr(model, "labels", None)
-        self.learning_pass = learning_pass
-        names = rows.names or []
-        self.fits: bool = self.features.knows(dict.fromkeys(names))
-        if not self.fits:
-            return
-        n = len(rows)
-        codes = np.zeros(n)
-        if learning_pass is not None:
-            targets = Targets(rows.targets, n)
-            if self.labels is None:
-                codes = targets.numbers()
-            else:
-                codes, _ = targets.coded(self.labels, 0, n)
-        weights = np.ones(n) if rows.weights is None else rows.weights
-        self.scores = np.zeros((n, model.n_outputs))
-        self.arrays = (
-            Batch.of(names, rows.examples).scaled(self.features).known(self.features, False),
-            codes,
-            weights,
-            self.scores,
-        )
-        self.unknown: list[int] = np.concatenate([[0], np.cumsum(np.isnan(codes))]).tolist()
-        self.call = Call(model.block, *self.arrays, workspace=workspace)
-
-    def takes(self, start: int, stop: int) -> bool:
-        """Whether all features and labels of these rows are in the indexes already."""
-        return self.fits and self.unknown[start] == self.unknown[stop]
-
-    def learn(self, model: Any, start: int, stop: int) -> None:
-        """Learn rows, and keep the scores before learning."""
-        self.call.move(model.block, start, stop)
-        done = start + self.call.run(self.learning_pass)
-        if done < stop:  # the model needs a larger block, or a basis
-            model.run_pass(*(array[done:stop] for array in self.arrays))
-
-    def score(self, model: Any, start: int, stop: int) -> None:
-        """Score rows."""
-        self.call.move(model.block, start, stop)
-        self.call.run(model.scoring_pass)
-
-    def predictions(self) -> list[Any]:
-        """Predictions from the scores. They are meaningful for rows that have been learned or scored here."""
-        found = self.scores[:, 0] if self.labels is None else self.labels.labels(self.scores)
-        return found.tolist()  # type: ignore[no-any-return]
-
-
-class OurModelLoop(ModelLoop):
-    """The same for models of this package, in batch passes where possible."""
-
-    def __init__(self, learner: OurLearner, rows: ShardRows, learns: bool, predict: bool):
-        super().__init__(rows, learns, "predict_one" if predict else None)
-        self.learner = learner
+    def begin(self, rows: ShardRows, learns: bool, predicts: bool) -> None:
+        super().begin(rows, learns, predicts)
         self.batch_passes: dict[tuple[int, int], BatchPass] = {}
-        self.spans: list[tuple[BatchPass, int, int]] = []  # rows predicted in a batch pass
+        self.spans: list[tuple[BatchPass, int, int]] = []  # rows of batch passes
 
     def one(self, model: Any, start: int, stop: int) -> None:
         batch_pass = self._batch_pass(model)
         if batch_pass is None or not batch_pass.takes(start, stop):
             self._alone(model, start, stop)
             return
-        if self.learns:
-            batch_pass.learn(model, start, stop)
-        else:
-            batch_pass.score(model, start, stop)
+        batch_pass.run(model, start, stop)
         self.spans.append((batch_pass, start, stop))
 
+    def end(self) -> list[Any] | None:
+        for batch_pass, start, stop in self.spans if self.predicts else ():
+            self.done[start:stop] = batch_pass.predictions[start:stop]
+        del self.batch_passes, self.spans
+        return super().end()
+
     def _batch_pass(self, model: Any) -> BatchPass | None:
-        """The batch pass for a model. None if the model has not learned before, or if there are enough passes."""
-        if model.block is None or self.rows.names is None:
+        """The batch pass for a model. None if the model has not learned these features, or if there are enough passes."""
+        names = self.rows.names
+        if model.block is None or names is None:
             return None
         place = id(model.features), id(getattr(model, "labels", None))
-        batch_pass = self.batch_passes.get(place)
-        if batch_pass is None and len(self.batch_passes) < BATCH_PASSES:
-            learn = self.learner.learn if self.learns else None
-            batch_pass = BatchPass(model, self.rows, self.learner.workspace, learn)
-            self.batch_passes[place] = batch_pass
-        return batch_pass
-
-    def predictions(self) -> list[Any] | None:
-        known: dict[int, list[Any]] = {}
-        for batch_pass, start, stop in self.spans if self.predictor else ():
-            if id(batch_pass) not in known:
-                known[id(batch_pass)] = batch_pass.predictions()
-            self.done[start:stop] = known[id(batch_pass)][start:stop]
-        return super().predictions()
+        found = self.batch_passes.get(place)
+        room = len(self.batch_passes) < BATCH_PASSES
+        if found is None and room and model.features.knows(dict.fromkeys(names)):
+            learn = self.learning_pass if self.learns else None
+            found = BatchPass(model, self.rows, self.workspace, learn)
+            self.batch_passes[place] = found
+        return found
 
     def _alone(self, model: Any, start: int, stop: int) -> None:
         """Learn or predict rows with a model that has, or may get, indexes of its own."""
         rows, some = self.rows, slice(start, stop)
-        names = rows.names
         if self.learns:
-            seen = {name for x in rows.examples[some] for name in x} if names is None else names
-            self.learner.separate(model, seen)
-        if names is None:
+            model.features = copy.copy(model.features)
+        if rows.names is None:
             super().one(model, start, stop)
-        elif self.learns:
-            weights = np.ones(stop - start) if rows.weights is None else rows.weights[some]
-            batch = Batch.of(names, rows.examples[some])
-            found = model.predict_then_learn_many(batch, rows.targets[some], weights)
-            self.done[some] = found.tolist()
         else:
-            batch = Batch.of(names, rows.examples[some])
-            self.done[some] = model.predict_many(batch).tolist()
+            batch = Batch.of(rows.names, rows.examples[some])
+            if self.learns:
+                w = 1.0 if rows.weights is None else rows.weights[some]
+                found = model.predict_then_learn_many(batch, rows.targets[some], w)
+            else:
+                found = model.predict_many(batch)
+            self.done[some] = found.tolist()
         if self.learns:
-            self.learner.share(model)
+            self.share(model)

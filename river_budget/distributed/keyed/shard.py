@@ -18,7 +18,7 @@ class Shard:
         self, template: Any, path: pathlib.Path | None, checkpoint: int, capacity: int | None
     ):
         self.states, self.capacity = States(template), capacity
-        self.learner: Any = (OurLearner if is_bare(template) else Learner)(template)
+        self.learner = (OurLearner if is_bare(template) else Learner)(template)
         self.models: dict[bytes, Any] = {}  # in the order of their last use
         self.changed: set[bytes] = set()  # keys whose models have changed and are not written yet
         self.database = None if path is None else ShardDatabase(path, checkpoint)
@@ -34,14 +34,14 @@ class Shard:
         return self._each(rows, learns=False, predict=True)
 
     def _each(self, rows: ShardRows, learns: bool, predict: bool) -> Any:
-        loop = self.learner.loop(rows, learns, predict)
+        self.learner.begin(rows, learns, predict)
         for key, start, stop in rows:
             known = self._known(key)
             model = self.learner.clone() if known is None else known
             if learns or known is not None:
                 self._keep(key, model, changed=learns)
-            loop.one(model, start, stop)
-        return loop.predictions()
+            self.learner.one(model, start, stop)
+        return self.learner.end()
 
     # models
 
