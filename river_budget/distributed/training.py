@@ -12,8 +12,8 @@ import numpy as np
 from river.utils import dataframe
 
 from .. import merge
-from ..model.estimators.estimators import Classifier, Regressor
 from ..model.inputs.targets import Targets
+from ..nested import is_bare
 from ..parameters import one_of, optional, whole
 from ..uniting.rivers import forget_common
 from .precompile import learn_example
@@ -21,7 +21,6 @@ from .workers import backends
 from .workers.serial import Worker
 
 FIRST = 500  # examples to test whether the model can be merged, and to compile the code for merging
-PIECE = 10_000  # rows that are converted at once
 Pair = tuple[Any, Any]  # rows and targets
 ShardStream = Iterable[Any] | Pair | Callable[[], Iterable[Any] | Pair]
 
@@ -165,25 +164,20 @@ class Rows:
         self.at = 0
 
     def teach(self, model: Any, most: int | None) -> int:
-        start = self.at
-        end = len(self.X) if most is None else min(len(self.X), start + most)
-        while self.at < end:
-            rows = slice(self.at, min(end, self.at + PIECE))
-            self._teach(model, self.X[rows], self.y[rows])
-            self.at = rows.stop
-        return end - start
-
-    def _teach(self, model: Any, X: Any, y: Any) -> None:
-        if issubclass(
-            type(model), (Classifier, Regressor)
-        ):  # isinstance would test the last step of a pipeline
+        rows = slice(self.at, len(self.X) if most is None else self.at + most)
+        X, y = self.X[rows], self.y[rows]
+        if not len(X):
+            return 0
+        if is_bare(model):
             model.learn_many(X if isinstance(X, np.ndarray) else X.to_native(), y)
         else:
             Singles(zip(dicts(X), y, strict=True)).teach(model, None)
+        self.at += len(X)
+        return len(X)
 
 
 def dicts(X: Any) -> Iterator[dict[Any, Any]]:
     """The rows of a matrix or a frame, one by one."""
     if isinstance(X, np.ndarray):
-        return (dict(enumerate(row)) for row in X.tolist())
+        return (dict(enumerate(row.tolist())) for row in X)
     return iter(X.iter_rows(named=True))

@@ -227,15 +227,6 @@ def test_a_killed_program_goes_on_from_its_last_checkpoint(stop, expected, tmp_p
 # with Ray
 
 
-def test_a_shard_without_a_checkpoint_that_is_killed_is_an_error(ray):
-    models = KeyedModels(MODEL, "key", shards=1)
-    models.learn_many(X, Y)
-    os.kill(processes_of(models)[0], KILL)
-    for call in (lambda: models.predict_many(X), models.close):
-        with pytest.raises(WorkerLost, match="with checkpoint=folder"):
-            call()
-
-
 def test_shards_that_are_killed_go_back_and_only_those_are_replaced(ray, expected, tmp_path):
     with KeyedModels(MODEL, "key", checkpoint=tmp_path / "c", max_keys=12) as models:
         learn(models, 200)

@@ -60,7 +60,7 @@ class KeyedModels:
         of a worker ends the run. Models that `river_budget.save` does not know are pickled there: do not continue
         from a folder that others may have written.
     checkpoint_every
-        The number of rows between checkpoints.
+        A checkpoint is written after the chunk that completes so many rows since the last one.
     max_keys
         The largest number of models in memory, in all shards together. The least recently used models are moved to
         `checkpoint`. None: no limit.
@@ -147,9 +147,9 @@ class KeyedModels:
     def learn_many(self, X: Any, y: Any = None, w: Any = 1.0) -> None:
         """Learn the rows of a chunk, each with the model of its key.
 
-        Returns before the rows are learned, and only waits for shards that lag behind. An invalid chunk raises at
-        once, and none of its rows is learned. If a model refuses a row, such as a third class for a binary model,
-        one of the next calls raises the error: the rows before this one are learned.
+        Returns before the rows are learned, and only waits for shards that lag behind and for checkpoints. An
+        invalid chunk raises at once, and none of its rows is learned. If a model refuses a row, such as a third
+        class for a binary model, one of the next calls raises the error: the rows before this one are learned.
 
         Parameters
         ----------
