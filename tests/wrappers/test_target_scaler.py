@@ -101,6 +101,14 @@ def test_other_arguments_go_to_the_regressor():
     assert 0.0 != with_weight.predict_one({"a": 4.0}) != twice.predict_one({"a": 4.0})
 
 
+def test_a_distribution_in_units_of_scaled_targets_is_refused():
+    model = rb.TargetStandardScaler(rb.AutoKernelRegressor(seed=1))
+    for i in range(9):
+        model.learn_one({"a": float(i)}, 2.0 * i)
+    with pytest.raises(TypeError, match="AutoKernelRegressor scales targets itself"):
+        model.predict_one({"a": 1.0}, with_dist=True)
+
+
 # batches
 
 X = np.random.default_rng(0).normal(3.0, 2.0, (80, 3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -78,7 +79,13 @@ class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegre
     def predict_one(self, x: dict[Any, Any], **further: Any) -> Any:
         """The regressor's prediction in the units of the targets."""
         _, mean, _, deviation = self._seen.numbers
-        return self.regressor.predict_one(x, **further) * deviation + mean
+        found = self.regressor.predict_one(x, **further)
+        if further and not isinstance(found, numbers.Real):
+            raise TypeError(
+                f"{type(found).__name__} has the units of scaled targets: TargetStandardScaler returns numbers only "
+                "(AutoKernelRegressor scales targets itself and stands alone)"
+            )
+        return found * deviation + mean
 
     def learn_many(self, X: Any, y: Any, w: Any = None, **further: Any) -> None:
         """Learn the rows of a frame or a 2-D array, exactly as a loop of `learn_one`.
