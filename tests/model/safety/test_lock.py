@@ -230,6 +230,17 @@ def test_predictions_get_in_while_a_batch_is_learned(features):
     assert model.n_examples == before + len(X)
 
 
+def test_a_batch_pauses_between_its_parts_only_where_there_are_other_threads(monkeypatch):
+    """A lock that is released and taken again at once would mostly go to nobody else."""
+    model, pauses = taught(MODELS["RBP"](), of=whole), []
+    X = np.random.default_rng(0).random((5_000, 8))
+    monkeypatch.setattr(locks.time, "sleep", pauses.append)
+    for others, expected in ((1, 0), (2, 4)):  # of five parts
+        monkeypatch.setattr(locks.threading, "active_count", lambda others=others: others)
+        model.learn_many(X, X[:, 0] > 0.5)
+        assert len(pauses) == expected
+
+
 def test_two_batches_take_turns():
     model = taught(rb.BSGDClassifier(50, RBF(0.5)), 100, whole)
     X = np.random.default_rng(0).random((100_000, 8))
