@@ -36,6 +36,7 @@ NPY = re.compile(
 )
 # Memory of a text, parsed and made again to be compared, and of a directory, parsed: at most so many times their own
 JSON_EXPANSION, DIRECTORY_EXPANSION = 90, 40
+READER_BYTES = 8192  # more than the objects take that read an archive
 
 
 class Source:
@@ -107,7 +108,7 @@ def _parsed(data: bytes, source: Source) -> tuple[dict[str, Any], Source]:
     end = data[-END_BYTES:]
     if not end.startswith(END) or data[-END_BYTES - LOCATOR_BYTES :].startswith(LOCATOR):
         raise damaged("it does not end as it should")
-    source.reserve(DIRECTORY_EXPANSION * int.from_bytes(end[12:16], "little"))
+    source.reserve(READER_BYTES + DIRECTORY_EXPANSION * int.from_bytes(end[12:16], "little"))
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()

@@ -24,7 +24,7 @@ from .objects.kinds import Reading
 
 Node = dict[str, Any]
 DEEPEST_PIPELINE = 10  # the depth up to which pipelines may be nested
-MODEL_BYTES = 5120  # more than a model takes without its tables and names
+MODEL_BYTES = 4096  # more than a model takes without its tables and names
 _registered: dict[str, Any] = {}
 
 
