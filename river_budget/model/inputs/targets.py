@@ -210,6 +210,8 @@ class Targets:
     def coded(self, labels: Labels, start: int, stop: int) -> tuple[Any, int]:
         """(codes of the targets from start to stop, number of targets before the first unknown label)"""
         some = self.values[start:stop]
+        if self._are_known(labels):
+            return np.where(some, labels.codes[True], labels.codes[False]), len(some)
         if isinstance(some, np.ndarray):
             codes = np.full(len(some), math.nan)
             for label, code in labels.codes.items():
@@ -221,8 +223,14 @@ class Targets:
         unknown = np.flatnonzero(np.isnan(codes))
         return codes, int(unknown[0]) if len(unknown) else len(codes)
 
+    def _are_known(self, labels: Labels) -> bool:
+        """Whether the targets are False and True, and both labels known: small batches take half the time for it."""
+        return self.boolean and False in labels.codes and True in labels.codes
+
     def check(self, labels: Labels) -> None:
         """Raise for a target that cannot be a label."""
+        if self._are_known(labels):
+            return
         try:
             found: Any = (
                 dict.fromkeys(self.values)
