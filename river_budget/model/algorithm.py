@@ -13,6 +13,7 @@ from typing import Any
 from ..core.block import blocks
 from ..core.block.codes import Maintenance
 from ..core.budget.united import project_cheapest, remove_lightest
+from ..core.expansion.mean_iterate import decide_mean
 from ..core.expansion.scoring import decide
 from ..kernels import Kernel
 from .calls.calls import Call
@@ -72,8 +73,9 @@ class Algorithm:
     start: Mapping[str, Any] = field(default_factory=dict)
     score: Any = decide  # the compiled pass that only scores
     # the same by the mean of the iterates, for models with the parameter `average`
-    mean: Any = None
-    counters: tuple[str, ...] = ()  # fields of the record of which a sum of models has the largest
+    mean: Any = decide_mean
+    # fields of the record, besides `averaged`, of which a sum of models has the largest
+    counters: tuple[str, ...] = ()
     kernel: Kernel | None = None  # the kernel where the parameter is None; None: that of the task
     binary: bool = False  # whether it separates two classes only
     columns: Any = field(default_factory=Vectors)  # what the columns of the tables are

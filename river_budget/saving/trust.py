@@ -92,6 +92,8 @@ def size_of(fields: Mapping[str, Any]) -> int:
 def ranges_of(owner: Any) -> dict[str, tuple[float, float]]:
     """The ranges that an algorithm, or the class of a kernel, declares."""
     kinds = [vars(kind).get("ranges", {}) for kind in reversed(type(owner).__mro__)]
+    if getattr(owner, "average", False):
+        kinds.append({"per_vector": FINITE})  # means of coefficients
     if hasattr(owner, "algorithm"):
         kinds.append(owner.algorithm.files.ranges)
     return {name: limits for ranges in kinds for name, limits in ranges.items()}

@@ -179,7 +179,8 @@ def weighted_sum(models: list[Any], weights: list[float], budget: int | None) ->
 def _set_record(result: Any, parts: list[Part]) -> None:
     """Counters continue from the largest: models that began as copies have counted the same rounds."""
     state = result.state_record()
-    for name in result.algorithm.counters:
+    counters = {"averaged", *result.algorithm.counters}
+    for name in counters.intersection(state.dtype.names):
         state[name] = max(part.model.state_record()[name] for part in parts)
     result.algorithm.after.union(result, parts)
 

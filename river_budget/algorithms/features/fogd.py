@@ -35,7 +35,6 @@ FOGD = Algorithm(
     score=core.decide_last,
     mean=core.decide,
     header={"per_vector": lambda model: model.n_outputs * _rows_of_output(model)},
-    counters=("averaged",),
     columns=WAVES,
     together=check_waves,
     after=After(promotion=_split_rows),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from ...core.expansion.mean_iterate import decide_mean
 from ...core.expansion.scoring import decide
 from ...core.passes.features import nystroem as core
 from ...kernels import RBF, Kernel
@@ -36,8 +35,6 @@ NOGD = dataclasses.replace(
     BASIS,
     learn=core.learn,
     score=decide,
-    mean=decide_mean,
-    counters=("averaged",),
     kernel=RBF("1.5/d"),
     prepare=_begin_linear,
     after=After(change=resize_basis, budget=keep_budget, union=_freeze_sum),

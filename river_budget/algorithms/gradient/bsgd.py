@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...core.block.codes import Strategy
-from ...core.expansion.mean_iterate import decide_mean
 from ...core.passes.gradient import bsgd as core
 from ...kernels import Kernel
 from ...maintenance import Maintenance
@@ -14,7 +13,6 @@ from ...model.algorithm import After, Algorithm, Files, by_pass
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
 from ...model.expansions.expansion import Averaging, BudgetModel
 from ...parameters import (
-    FINITE,
     WHOLE,
     Fixed,
     Mutable,
@@ -72,14 +70,12 @@ class _BSGD(Averaging, BudgetModel):
             Strategy.FACTOR: core.learn_projecting,
         },
         core.STATE,
-        mean=decide_mean,
         shrink=core.shrink_to_budget,
-        counters=("rounds", "averaged"),
+        counters=("rounds",),
         together=_check_steps,
         after=After(promotion=_halve_norm, budget=_keep_budget, union=_sum_records),
-        files=Files(  # any value of the whole numbers only changes when norm2 is checked next
-            {**dict.fromkeys(("unchecked", "bounded", "wait"), WHOLE), "per_vector": FINITE}
-        ),
+        # any value of these only changes when norm2 is checked next
+        files=Files(dict.fromkeys(("unchecked", "bounded", "wait"), WHOLE)),
     )
 
     budget = Mutable(optional(whole(1)))

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.expansion.mean_iterate import decide_mean
 from ...core.passes.gradient import ogd as core
 from ...kernels import Kernel
-from ...model.algorithm import Algorithm, Files
+from ...model.algorithm import Algorithm
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
 from ...model.expansions.expansion import Averaging
-from ...parameters import FINITE
 
 __all__ = ["KernelOGDClassifier", "KernelOGDRegressor"]
 
-OGD = Algorithm(
-    core.learn,
-    core.STATE,
-    mean=decide_mean,
-    counters=("averaged",),
-    files=Files(ranges={"per_vector": FINITE}),
-)
+OGD = Algorithm(core.learn, core.STATE)
 
 
 class KernelOGDClassifier(Averaging, BudgetClassifier):

@@ -7,25 +7,21 @@ from typing import Any
 
 from ...core.block.codes import Strategy
 from ...core.budget.keep import shrink_to_budget
-from ...core.expansion.mean_iterate import decide_mean
 from ...core.passes.perceptrons import perceptron as core
 from ...kernels import Kernel
 from ...maintenance import Maintenance, RemoveOldest
-from ...model.algorithm import Algorithm, Files
+from ...model.algorithm import Algorithm
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
 from ...model.expansions.expansion import Averaging
 from ...model.stored import Vectors
-from ...parameters import FINITE, Mutable, optional, whole
+from ...parameters import Mutable, optional, whole
 
 __all__ = ["KernelPerceptronClassifier", "KernelPerceptronRegressor"]
 
 PERCEPTRON = Algorithm(
     core.learn,
     core.STATE,
-    mean=decide_mean,
     start={"learning_rate": 1.0},  # of classifiers
-    counters=("averaged",),
-    files=Files(ranges={"per_vector": FINITE}),
 )
 
 

@@ -19,7 +19,6 @@ RBP = Algorithm(
     shrink=removal.shrink_to_budget,
     header={"maintenance": Maintenance.REMOVE_RANDOM},
     start={"learning_rate": 1.0},  # of the classifier
-    counters=("averaged",),
 )
 
 
