@@ -80,9 +80,12 @@ def test_the_loss_of_every_shard_on_two_nodes_changes_nothing(two_nodes, tmp_pat
     with KeyedModels(MODEL, "key", shards=1, backend="serial") as models:
         expected = predictions_of(models, X, y)
         models.save(tmp_path / "expected")
-    options = {"checkpoint": tmp_path / "checkpoint", "checkpoint_every": 9_000}
-    with KeyedModels(MODEL, "key", shards=2, backend="ray", **options) as models:
-        assert len({node for _, node in places(models)}) == 2
-        assert predictions_of(models, X, y, deaths=(7, 16)) == expected
-        models.save(tmp_path / "found")
+    for folder in range(20):  # Ray spreads workers that reserve nothing by chance
+        options = {"checkpoint": tmp_path / str(folder), "checkpoint_every": 9_000}
+        with KeyedModels(MODEL, "key", shards=2, backend="ray", **options) as models:
+            if len({node for _, node in places(models)}) == 1:
+                continue
+            assert predictions_of(models, X, y, deaths=(7, 16)) == expected
+            models.save(tmp_path / "found")
+            break
     assert (tmp_path / "found").read_bytes() == (tmp_path / "expected").read_bytes()
