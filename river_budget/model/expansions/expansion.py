@@ -51,7 +51,10 @@ class BudgetModel(OneByOne):
         w: float,
         wanted: bool,
     ) -> Any:
-        """The same, but new names are only lent places, to be kept if the example becomes a vector: few documents do."""
+        """Learn the example of a prepared call. New names get vacant places, and keep them only if the pass stores a vector.
+
+        A mistake-driven model stores few documents. To add the names of all and forget most takes a third more time.
+        """
         features, block, new = self.features, self.block, places.count(-1)
         vacant, arrived = features.vacant, prepared.arrived[0]
         if new > len(vacant) or not are_plain(x):
@@ -68,7 +71,7 @@ class BudgetModel(OneByOne):
                 self._keep_names(x, places)
 
     def _keep_names(self, x: dict[Any, Any], places: list[int]) -> None:
-        """Give the new names of an example that was learned the places that were lent to them.
+        """Keep the places of new names, whose example the pass has stored.
 
         Where there is no memory for that, prepared calls give back theirs first.
         """

@@ -1,7 +1,7 @@
 """FeatureIndex: the names of features and their places, the rows of a model's tables. Public Python only.
 
 A place is given when a name is first learned. The next free place is the smallest, and new names of one example are sorted
-first. (Where an example may leave no vector, the order of its dict decides: model/stored.py.) Sums over features
+first. (Where an example may leave no vector, the order of its dict decides: BudgetModel._learn_new.) Sums over features
 go in the order of places, so this order may change their last bit. A missing feature is 0.
 """
 
