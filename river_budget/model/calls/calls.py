@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -183,7 +184,19 @@ def _array_and_view(*shape: int) -> tuple[Any, Any]:
 @functools.cache
 def class_of_passes(learn: Any, score: Any) -> Any:
     """A class that holds these passes: what a class refers to is not counted as the memory of a model."""
-    return type("Passes", (), {"learn": staticmethod(learn), "score": staticmethod(score)})
+    passes = type("Passes", (), {})
+    for name, compiled in (("learn", learn), ("score", score)):
+        setattr(passes, name, staticmethod(functools.partial(_first_call, passes, name, compiled)))
+    return passes
+
+
+def _first_call(passes: Any, name: str, compiled: Any, addresses: Any) -> Any:
+    """Call a pass, which compiles it, and let later calls go past numba's choice of a signature: half of a call's time."""
+    done = compiled(addresses)
+    if hasattr(compiled, "get_overload"):  # absent with NUMBA_DISABLE_JIT
+        compiled = compiled.get_overload((numba.typeof(addresses),))
+    setattr(passes, name, staticmethod(compiled))
+    return done
 
 
 class PreparedRow(Call):
