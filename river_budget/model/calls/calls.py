@@ -25,6 +25,7 @@ from ..inputs.lists import Lists
 
 Block = NDArray[np.uint8]  # the memory of a model, see core/block/layout.py
 Rows = NDArray[np.float64]  # two-dimensional: examples, scores, support vectors, coefficients
+ADDRESSES: Any = (numba.int64[::1],)  # the signature of a pass
 NO_NUMBERS: Any = np.empty(0)
 NO_ROWS: Any = np.empty((0, 0))
 
@@ -194,7 +195,7 @@ def _first_call(passes: Any, name: str, compiled: Any, addresses: Any) -> Any:
     """Call a pass, which compiles it, and let later calls go past numba's choice of a signature: half of a call's time."""
     done = compiled(addresses)
     if hasattr(compiled, "get_overload"):  # absent with NUMBA_DISABLE_JIT
-        compiled = compiled.get_overload((numba.typeof(addresses),))
+        compiled = compiled.get_overload(ADDRESSES)
     setattr(passes, name, staticmethod(compiled))
     return done
 
