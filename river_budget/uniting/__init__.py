@@ -12,12 +12,10 @@ from ..algorithms.features.nystroem import Nystroem
 from ..algorithms.scaling.targets import TargetStandardScaler
 from ..guard import with_steps
 from ..model.base.base import StreamModel
-from ..model.estimators.estimators import Transformer
-from ..model.expansions.expansion import BudgetModel
 from ..nested import steps_of
 from ..parameters import as_float
 from . import rivers
-from .expansions import check_alike, weighted_sum
+from .expansions import check_alike, takes_budget, weighted_sum
 
 __all__ = ["merge"]
 
@@ -108,12 +106,8 @@ def _shares(weights: Iterable[float] | None, n: int) -> list[float]:
 
 
 def _takes_budget(model: Any) -> bool:
-    return any(
-        isinstance(step, BudgetModel)
-        and not isinstance(step, Transformer)
-        and step.budget_name in step.parameters()
-        for step in steps_of(model)
-    )
+    """Whether a step takes a budget; the landmarks of a Nystroem stay."""
+    return any(takes_budget(step) and not isinstance(step, Nystroem) for step in steps_of(model))
 
 
 def _merged(models: list[Any], weights: list[float], budget: int | None) -> Any:
@@ -133,10 +127,10 @@ def _merged(models: list[Any], weights: list[float], budget: int | None) -> Any:
         return _same_map(models)
     if isinstance(first, compose.TargetTransformRegressor):
         return _merged_target_scaler(models, weights, budget)
-    if isinstance(first, StreamModel) and first.no_sum:
-        raise ValueError(f"models of {type(first).__name__} cannot be merged: {first.no_sum}")
     if isinstance(first, StreamModel):
-        return weighted_sum(models, weights, budget if _takes_budget(first) else None)
+        if first.no_sum:
+            raise ValueError(f"models of {type(first).__name__} cannot be merged: {first.no_sum}")
+        return weighted_sum(models, weights, budget)
     return rivers.merged(models, weights)
 
 
@@ -170,16 +164,10 @@ def _merged_target_scaler(models: list[Any], weights: list[float], budget: int |
 
 def _same_map(models: list[Nystroem]) -> Nystroem:
     """The first of these maps if all have the same landmarks; else an error, as their features differ."""
-    first = models[0]
-    check_alike(models, first)
-    for model in models:
-        if model.budget != first.budget or _landmarks(model) != _landmarks(first):
-            raise ValueError(
-                "Nystroem maps with different landmarks cannot be merged: give all models one map that "
-                "has learned"
-            )
-    return copy.deepcopy(first)
-
-
-def _landmarks(model: Nystroem) -> Any:
-    return [landmark["features"] for landmark in model.support_vectors()]
+    check_alike(models, models[0])
+    landmarks = [[each["features"] for each in model.support_vectors()] for model in models]
+    if len({model.budget for model in models}) > 1 or any(one != landmarks[0] for one in landmarks):
+        raise ValueError(
+            "Nystroem maps with different landmarks cannot be merged: give all models one map that has learned"
+        )
+    return copy.deepcopy(models[0])

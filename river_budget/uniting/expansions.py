@@ -9,8 +9,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,11 +18,11 @@ from ..core.block import blocks
 from ..core.budget import united as core
 from ..core.expansion.support import LARGEST
 from ..core.rounds.calibration import STEEPEST
-from ..kernels import Kernel
-from ..model.calls.calls import Call, Rows
+from ..model.calls.calls import Call
 from ..model.estimators.estimators import Transformer
 from ..model.expansions.expansion import BudgetModel
-from ..model.inputs.features import in_order
+from ..model.inputs.batches import Batch
+from ..model.inputs.features import FeatureIndex, in_order
 
 # Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel expansion; for
 # kernels the gamma in use is compared.
@@ -57,28 +57,19 @@ def _settings(model: Any) -> dict[str, Any]:
     settings = {name: getattr(model, name) for name in model.parameters() if name not in free}
     if "maintenance" in settings:
         settings["maintenance"] = model.strategy
-    settings["kernel"] = _kernel_in_use(model)
-    if not isinstance(model, BudgetModel) and _has_drawn(model):
+    kernel, learned = model.kernel_in_use, model.block is not None
+    if learned and hasattr(kernel, "gamma"):
+        kernel = type(kernel)(**vars(kernel) | {"gamma": blocks.views(model.block).head.gamma})
+    settings["kernel"] = kernel
+    # random waves may be drawn again if there is no seed and nobody has seen them
+    drawn = learned or isinstance(model, Transformer) or getattr(model, "seed", None) is not None
+    if drawn and not isinstance(model, BudgetModel):
         settings["seed"] = model.entropy
     return settings
 
 
-def _has_drawn(model: Any) -> bool:
-    """Whether the random waves of a model must stay: those of a model that has not learned may be drawn again."""
-    return model.block is not None or model.seed is not None or isinstance(model, Transformer)
-
-
-def _kernel_in_use(model: BudgetModel) -> Kernel:
-    """The kernel with the gamma in use; a model that has not learned may have a text such as "auto"."""
-    kernel: Kernel = model.kernel_in_use
-    if model.block is None or not hasattr(kernel, "gamma"):
-        return kernel
-    gamma = blocks.views(model.block).head.gamma
-    in_use: Kernel = type(kernel)(**vars(kernel) | {"gamma": gamma})
-    return in_use
-
-
 def _agree(a: Any, b: Any) -> bool:
+    """Whether settings are equal. A kernel whose gamma is still a text, such as "auto", agrees with any number."""
     open_widths = {isinstance(getattr(kernel, "gamma", 0.0), str) for kernel in (a, b)}
     return bool(a == b) or (type(a) is type(b) and len(open_widths) == 2)
 
@@ -86,15 +77,18 @@ def _agree(a: Any, b: Any) -> bool:
 # What is united
 
 
+def takes_budget(model: Any) -> bool:
+    return isinstance(model, BudgetModel) and model.budget_name in model.parameters()
+
+
 def limit_of(models: list[Any], budget: int | None) -> dict[str, Any]:
     """The parameter that limits the number of vectors."""
-    first = models[0]
-    if not (isinstance(first, BudgetModel) and first.budget_name in first.parameters()):
+    if not takes_budget(models[0]):
         return {}
     limits = [model.budget_in_use for model in models]
     if budget is None and None not in limits:
         budget = max(limits)
-    return {first.budget_name: budget}
+    return {models[0].budget_name: budget}
 
 
 def distinct(names: Iterable[Iterable[Any]]) -> list[Any]:
@@ -118,7 +112,7 @@ def unite_labels(result: Any, models: list[Any]) -> None:
     result.labels = labels.with_known(known)
 
 
-def columns_of(model: BudgetModel, result: Any) -> Any:
+def columns_of(model: Any, result: Any) -> Any:
     """The matrix that maps the outputs of a model (rows) to those of the sum (columns)."""
     if not hasattr(model, "labels"):
         return np.eye(blocks.views(model.block).head.outputs)
@@ -149,34 +143,28 @@ class Part:
     def block(self) -> Any:
         return blocks.views(self.model.block)
 
-    @property
-    def flipped(self) -> bool:
-        """Whether the positive class of its only output is the negative class of the sum."""
-        return bool(self.columns[0, 0] < 0.0)
-
 
 def weighted_sum(models: list[Any], weights: list[float], budget: int | None) -> Any:
-    """A new model f = sum_i weight_i f_i, reduced to its budget."""
+    """A new model f = sum_i weight_i f_i, reduced to its budget. What has weight 0 adds its names and labels only."""
     models = [model.twin() for model in models]
-    learned = [model for model in models if model.block is not None]
-    source = (learned or models)[0]
+    source = next((model for model in models if model.block is not None), models[0])
     check_alike(models, source)
     result = models[0].clone(limit_of(models, budget))
     result.entropy, result.target_name = source.entropy, source.target_name
     if hasattr(result, "labels"):
         unite_labels(result, models)
-    if learned:
-        parts = [
-            Part(model, weight, columns_of(model, result))
-            for model, weight in zip(models, weights, strict=True)
-            if model.block is not None
-        ]
+    parts = [
+        Part(model, weight, columns_of(model, result))
+        for model, weight in zip(models, weights, strict=True)
+        if model.block is not None and weight != 0.0
+    ]
+    if parts:
         (_add_expansions if isinstance(result, BudgetModel) else _add_waves)(result, parts)
-        _set_record(result, parts)
+        _continue_records(result, parts)
     return result
 
 
-def _set_record(result: Any, parts: list[Part]) -> None:
+def _continue_records(result: Any, parts: list[Part]) -> None:
     """Counters continue from the largest: models that began as copies have counted the same rounds."""
     state = result.state_record()
     counters = {"averaged", *result.algorithm.counters}
@@ -185,32 +173,25 @@ def _set_record(result: Any, parts: list[Part]) -> None:
     result.algorithm.after.union(result, parts)
 
 
-def _set_parameters(result: Any, parts: list[Part], names: list[Any], **sizes: int) -> None:
-    """Set up an empty model with these features, and the kernel and the random numbers of the first part."""
-    result.features = result.index_of(names)
-    head = parts[0].block.head
-    fields = {"gamma": head.gamma, "random": head.random, "width": max(len(names), 1), **sizes}
-    result.create_block(max(len(names), 1), **fields)
-    own_head = blocks.views(result.block).head
-    own_head.repairs = max(part.block.head.repairs for part in parts)
-    own_head.judged = max(part.block.head.judged for part in parts)
-    _unite_links(own_head, parts)
+def _create_block(result: Any, parts: list[Part], **sizes: int) -> None:
+    """An empty block for the features of a sum, with the kernel and the random numbers of the first part."""
+    heads = [part.block.head for part in parts]
+    fields = {name: getattr(heads[0], name) for name in ("gamma", "random")} | sizes
+    for name in ("repairs", "judged"):
+        fields[name] = max(getattr(head, name) for head in heads)
+    result.create_block(max(len(result.features), 1), **fields | _calibration(parts))
 
 
-def _unite_links(head: Any, parts: list[Part]) -> None:
-    """Unite the calibrations: 1 / slope is the scale of the scores, and scales add up as scores do.
-
-    The curvatures are the means of those of the parts.
-    """
-    used = [part for part in parts if part.weight != 0.0 and part.block.head.slope > 0.0]
+def _calibration(parts: list[Part]) -> dict[str, float]:
+    """1 / slope is the scale of the scores, and scales add up as scores do; of the rest the sum has the means."""
+    used = [(abs(part.weight), part.block.head) for part in parts if part.block.head.slope > 0.0]
     if not used:
-        return
-    sizes = sum(abs(part.weight) / part.block.head.slope for part in used)
-    head.slope = min(max(1.0 / sizes, 1.0 / STEEPEST), STEEPEST)
-    total = sum(abs(part.weight) for part in used)
-    for name in ("lead", "slope_curvature", "lead_curvature", "cross_curvature"):
-        mean = sum(abs(part.weight) / total * getattr(part.block.head, name) for part in used)
-        setattr(head, name, mean)
+        return {}
+    total, scale = sum(w for w, _ in used), sum(w / head.slope for w, head in used)
+    return {"slope": min(max(1.0 / scale, 1.0 / STEEPEST), STEEPEST)} | {
+        name: sum(w / total * getattr(head, name) for w, head in used)
+        for name in ("lead", "slope_curvature", "lead_curvature", "cross_curvature")
+    }
 
 
 # Random waves
@@ -218,26 +199,27 @@ def _unite_links(head: Any, parts: list[Part]) -> None:
 
 def _add_waves(result: Any, parts: list[Part]) -> None:
     """Add models with equal waves: the weights of their cosines and sines add up."""
-    known = [part.model.features for part in parts]
-    names = in_order(distinct(known))
+    names, columns = (
+        in_order(distinct(part.model.features for part in parts)),
+        result.algorithm.columns,
+    )
     # of very many, none need be kept: their frequencies are drawn again when they come back
-    columns = result.algorithm.columns
     names = names if len(names) <= columns.most_names(result) else []
-    _set_parameters(result, parts, names)
+    result.features = result.index_of(names)
+    _create_block(result, parts)
     columns.draw(result, result.block, names, range(len(names)))
-    sums = blocks.views(result.block)
-    tables = sums.coefficients, sums.per_vector
+    block = blocks.views(result.block)
     for part in parts:
-        for table, addend in zip(
-            tables, (part.block.coefficients, part.block.per_vector), strict=True
+        for sums, table in (
+            (block.coefficients, part.block.coefficients),
+            (block.per_vector, part.block.per_vector),
         ):
-            if not table.size:  # a feature map has no weights
-                continue
-            own, of_output = len(part.columns), len(table) // result.n_outputs
-            rows = addend.reshape(own, of_output, -1)  # several rows of numbers for each output
-            united = np.einsum("or,okj->rkj", part.columns, rows)
-            table += part.weight * united.reshape(table.shape)
-    _check_size(*tables)
+            if sums.size:  # a feature map has no weights
+                # several rows of numbers for each output
+                rows = table.reshape(len(part.columns), -1, table.shape[1])
+                rows = np.einsum("or,okj->rkj", part.columns, rows)
+                sums += part.weight * rows.reshape(sums.shape)
+    _check_size(block.coefficients, block.per_vector)
 
 
 def _check_size(*tables: Any) -> None:
@@ -249,22 +231,22 @@ def _check_size(*tables: Any) -> None:
 
 
 def _add_expansions(result: Any, parts: list[Part]) -> None:
-    """Gather all vectors with their coefficients, then reduce them to the budget."""
-    names = in_order(distinct(_names(part.model) for part in parts))
-    rows, coefficients, marks = _folded(*_gathered(parts, names, result.n_outputs))
-    averaged = bool(getattr(result, "average", False))
-    coefficients = coefficients if averaged else coefficients[:, : result.n_outputs]
+    """Insert all vectors with their coefficients, then reduce them to the budget."""
+    result.features = result.index_of(in_order(distinct(_names(part.model) for part in parts)))
+    vectors = _united(parts, result.features)
+    n, n_marks = len(vectors), len(result.algorithm.columns.marks)
+    n_coefficients = result.n_outputs * (2 if getattr(result, "average", False) else 1)
+    rows = np.reshape([vector.row for vector in vectors], (n, len(result.features)))
+    coefficients = np.reshape([vector.coefficients for vector in vectors], (n, n_coefficients))
     _check_size(coefficients)
-    marked = marks.shape[1] > 0
     # SBP, the only model with marks, has kernel values in `factor`, and fills it in when it is united
-    factored = 0 if marked else result.header_fields(1).get("factored", 0)
-    capacity = blocks.columns_for(len(rows) + 1)
-    _set_parameters(result, parts, names, capacity=capacity, factored=factored)
+    factored = 0 if n_marks else result.header_fields(1).get("factored", 0)
+    _create_block(result, parts, capacity=blocks.columns_for(n + 1), factored=factored)
     absorb = core.absorb_projecting if factored else core.absorb
-    Call(result.block, np.ascontiguousarray(rows), scores=coefficients).run(absorb)
+    Call(result.block, rows, scores=coefficients).run(absorb)
     block = blocks.views(result.block)
-    if marked:
-        block.per_vector[list(result.algorithm.columns.marks), : len(rows)] = marks.T
+    for place, vector in enumerate(vectors):
+        block.per_vector[list(result.algorithm.columns.marks), place] = vector.marks
     if block.head.count > block.head.budget:
         _keep_budget(result)
     result.resize_block(capacity=result.capacity_for(blocks.views(result.block).head.count))
@@ -292,43 +274,52 @@ def _explained(f: Any, g: Any) -> float:
     return float(np.sum(g.coefficient_columns().T * (2.0 * f.scores_at(rows) - g.scores_at(rows))))
 
 
-def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, ...]:
-    """Rows, coefficients, marks (labels of a window) and owners of all vectors, oldest first.
+class Vector(NamedTuple):
+    """A support vector on its way into a sum."""
 
-    The age of a vector is the number of later vectors in the same model, as arrival numbers of models that have
-    stored different numbers of vectors cannot be compared.
+    # Later vectors in the same model: arrival numbers of models that have stored different numbers of vectors cannot be
+    # compared
+    age: int
+    key: Any  # what equal vectors share
+    row: Any
+    marks: Any  # the label and so on of an example in a window, as the sum has them
+    coefficients: Any  # of the model's function, and behind them those of the mean of its iterates if it keeps one
+
+
+def _united(parts: list[Part], features: FeatureIndex) -> list[Vector]:
+    """All vectors, oldest first: equal ones as one, as old as the newest of them.
+
+    Those whose coefficients cancel are dropped, except for the examples of a window.
     """
-    used = [part for part in parts if part.weight != 0.0]
-    if not used:
-        return np.zeros((0, len(names))), np.zeros((0, outputs)), np.zeros((0, 0)), np.zeros(0)
-    rows = np.vstack([_rows(part, names) for part in used])
-    coefficients = np.vstack([_coefficients(part) for part in used])
-    marks = np.vstack([_marks(part).T for part in used])
-    counts = [part.block.head.count for part in used]
-    owners = np.repeat(np.arange(len(used)), counts)
-    ages = [
-        part.block.head.arrived - part.block.arrivals[:n]
-        for part, n in zip(used, counts, strict=True)
-    ]
-    order = np.argsort(-np.concatenate(ages), kind="stable")
-    return rows[order], coefficients[order], marks[order], owners[order]
+    vectors = [vector for part in parts for vector in _vectors(part, features)]
+    united: dict[Any, Vector] = {}
+    for vector in sorted(vectors, key=lambda vector: -vector.age):
+        equal = united.pop(vector.key, None)  # the newer one has its place behind all others
+        total = vector.coefficients if equal is None else equal.coefficients + vector.coefficients
+        united[vector.key] = vector._replace(coefficients=total)
+    return [each for each in united.values() if len(each.marks) or each.coefficients.any()]
 
 
-def _marks(part: Part) -> Any:
-    """The rows that belong to the examples of a window, as the sum has them: the labels, and others."""
-    places = list(part.model.algorithm.columns.marks)
-    marks = part.block.per_vector[places, : part.block.head.count]  # a copy
-    if part.flipped and len(marks):
-        marks[0] *= -1.0
-    return marks
-
-
-def _coefficients(part: Part) -> Any:
-    """The coefficients of a model's function, and those of the mean of its iterates if it keeps one."""
-    tables = [part.model.coefficient_columns()]
-    if getattr(part.model, "average", False):
-        tables.append(part.model.mean_rows()[:, : part.model.n_support_vectors])
-    return part.weight * np.hstack([table.T @ part.columns for table in tables])
+def _vectors(part: Part, features: FeatureIndex) -> Iterator[Vector]:
+    """The vectors of a model, with a column for each of these features and each output of the sum."""
+    model, block, known = part.model, part.block, part.model.features
+    n = block.head.count
+    batch = Batch.of(known.in_rows, model.vector_rows()[:, sorted(known.places.values())])
+    rows = batch.known(features, False) + 0.0  # -0.0 becomes 0.0
+    marks = block.per_vector[list(model.algorithm.columns.marks), :n]  # a copy
+    if len(marks):  # the label, whose positive class may be the negative one of the sum
+        marks[0] *= part.columns[0, 0]
+    tables = [model.coefficient_columns()]
+    if getattr(model, "average", False):
+        tables.append(model.mean_rows()[:, :n])
+    coefficients = part.weight * np.hstack([table.T @ part.columns for table in tables])
+    ages = (block.head.arrived - block.arrivals[:n]).tolist()
+    # a window may hold an example more than once
+    occurrences: Counter[Any] = Counter()
+    for age, row, own, a in zip(ages, rows, marks.T + 0.0, coefficients, strict=True):
+        key = bytes(row), bytes(own)
+        occurrences[key] += len(own) > 0
+        yield Vector(age, (key, occurrences[key]), row, own, a)
 
 
 def _names(model: Any) -> list[Any]:
@@ -339,37 +330,3 @@ def _names(model: Any) -> list[Any]:
     block = blocks.views(model.block)
     used = block.vectors[:, : block.head.count].any(axis=1)
     return [name for name, place in model.features.places.items() if used[place]]
-
-
-def _rows(part: Part, names: list[Any]) -> Rows:
-    """The vectors of a model, one row each, with a column for each of these names."""
-    known, rows = part.model.features.places, np.zeros((part.block.head.count, len(names)))
-    columns = [column for column, name in enumerate(names) if name in known]
-    places = [known[names[column]] for column in columns]
-    rows[:, columns] = part.block.vectors[places, : len(rows)].T
-    return rows
-
-
-def _folded(rows: Rows, coefficients: Rows, marks: Rows, owners: Any) -> tuple[Any, Any, Any]:
-    """Combine equal vectors into one, as old as the newest of them; drop those whose coefficients cancel.
-
-    Vectors with marks are the examples of a window: in the sample of one model an example may occur more than
-    once, and stays even if its coefficients are 0.
-    """
-    # -0.0 becomes 0.0
-    keys: list[Any] = list(zip(map(bytes, rows + 0.0), map(bytes, marks + 0.0), strict=True))
-    if marks.shape[1]:
-        occurrences: Counter[Any] = Counter()
-        for i, pair in enumerate(zip(owners.tolist(), keys, strict=True)):
-            occurrences[pair] += 1
-            keys[i] = keys[i], occurrences[pair]
-    newest = {key: i for i, key in enumerate(keys)}
-    kept = sorted(newest.values())
-    places = {keys[i]: place for place, i in enumerate(kept)}
-    sums = np.zeros((len(kept), coefficients.shape[1]))
-    np.add.at(sums, [places[key] for key in keys], coefficients)
-    rows, marks = rows[kept], marks[kept]
-    if marks.shape[1]:
-        return rows, sums, marks
-    left = sums.any(axis=1)
-    return rows[left], sums[left], marks[left]

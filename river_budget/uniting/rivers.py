@@ -7,10 +7,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from river import base, utils
+from river import base, compose, utils
 
 from ..algorithms.scaling.scalers import Scaler, StandardScaler
-from ..algorithms.scaling.targets import TargetStandardScaler
 from ..nested import steps_of
 
 Tables = list[dict[Any, float]]
@@ -144,25 +143,26 @@ def _standard_scaler(models: list[Any], weights: list[float]) -> Any:
     _check_equal(models, "with_std")
     result = copy.deepcopy(models[0])
     for other in models[1:]:
-        for name, count in other.counts.items():
-            _pool(result, name, count, other.means[name], other.vars.get(name, 0.0))
+        _pool(result, other)
     return result
 
 
-def _pool(scaler: Any, name: Any, count: int, mean: float, var: float) -> None:
-    """Add the statistics of `count` values of a feature to a scaler; a negative count takes them out."""
-    total = scaler.counts[name] + count
-    if total == 0:
-        for table in (scaler.counts, scaler.means, scaler.vars):
-            table.pop(name, None)
-        return
-    share, difference = count / total, mean - scaler.means[name]
-    if scaler.with_std:
-        between = share * (1.0 - share) * difference * difference
-        pooled = (1.0 - share) * scaler.vars[name] + share * var + between
-        scaler.vars[name] = max(0.0, pooled)
-    scaler.means[name] += share * difference
-    scaler.counts[name] = total
+def _pool(scaler: Any, other: Any, sign: int = 1) -> None:
+    """Add the statistics of another scaler, or take them out (sign -1)."""
+    for name, seen in other.counts.items():
+        count = sign * seen
+        total = scaler.counts[name] + count
+        if total == 0:
+            for table in (scaler.counts, scaler.means, scaler.vars):
+                table.pop(name, None)
+            continue
+        share, difference = count / total, other.means[name] - scaler.means[name]
+        if scaler.with_std:
+            between = share * (1.0 - share) * difference * difference
+            pooled = (1.0 - share) * scaler.vars[name] + share * other.vars[name] + between
+            scaler.vars[name] = max(0.0, pooled)
+        scaler.means[name] += share * difference
+        scaler.counts[name] = total
 
 
 def _min_max_scaler(models: list[Any], weights: list[float]) -> Any:
@@ -193,13 +193,12 @@ def forget_common(models: list[Any], before: Any) -> None:
 def _forget(scaler: Any, common: Any) -> None:
     from river import preprocessing
 
-    if isinstance(scaler, (preprocessing.TargetStandardScaler, TargetStandardScaler)):
+    if isinstance(scaler, compose.TargetTransformRegressor):
         if common.var.n:
-            scaler.var -= common.var
+            scaler.var -= common.var  # type: ignore[attr-defined]
     elif isinstance(scaler, StandardScaler):
         theirs = scaler.as_river()
-        _forget(theirs, common.as_river())
+        _pool(theirs, common.as_river(), -1)
         scaler.take_from(theirs)
     elif isinstance(scaler, preprocessing.StandardScaler):
-        for name, count in common.counts.items():
-            _pool(scaler, name, -count, common.means[name], common.vars.get(name, 0.0))
+        _pool(scaler, common, -1)

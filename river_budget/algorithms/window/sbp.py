@@ -76,8 +76,7 @@ def _continue_sum(model: Any, parts: list[Any]) -> None:
     state.norm2, state.seen = model.squared_length(), max(state.seen, n)
     state.positives = np.sum(rows[choice.LABELS] > 0.0)
     state.bias = sum(
-        (-part.weight if part.flipped else part.weight) * part.model.state_record().bias
-        for part in parts
+        part.weight * part.columns[0, 0] * part.model.state_record().bias for part in parts
     )
     block = blocks.views(model.block)
     if block.head.factored:
