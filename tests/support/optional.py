@@ -48,7 +48,7 @@ sklearn_datasets = package("sklearn.datasets")
 sklearn_svm = package("sklearn.svm")
 
 try:
-    from hypothesis import assume, given, settings
+    from hypothesis import HealthCheck, assume, given, settings
     from hypothesis import strategies as st
 except ImportError:
 
@@ -70,7 +70,12 @@ except ImportError:
         return lambda test: test
 else:
     # The same examples on every run, however slow the machine.
-    settings.register_profile("seeded", derandomize=True, deadline=None)
+    settings.register_profile(
+        "seeded",
+        derandomize=True,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
     settings.load_profile("seeded")
 
 __all__ = [

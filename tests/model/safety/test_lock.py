@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
-import itertools
 import pickle
 import signal
 import sys
@@ -18,6 +16,7 @@ from saved_models import file_of
 import river_budget as rb
 from river_budget.kernels import RBF
 from river_budget.model import lock as locks
+from river_budget.model.calls.calls import EXAMPLES_PER_CALL
 from river_budget.model.lock import NESTED, looks_at_the_model
 
 NAMES = "abcdefgh"
@@ -203,31 +202,29 @@ def test_a_look_keeps_learners_waiting_and_they_are_not_refused():
 
 
 @pytest.mark.parametrize("features", [8, 7])
-def test_predictions_get_in_while_a_batch_is_learned(features):
-    """Between its parts: a thread that asks without a pause gets many answers."""
-    rng = np.random.default_rng(0)
-    X = rng.random((60_000, 8))
-    y, ended, answers = rng.random(len(X)) < 0.5, threading.Event(), []
-    model = rb.BSGDClassifier(100, RBF(0.5))
-    model.learn_many(X[:200], y[:200])
-    before = model.n_examples
+def test_others_get_in_between_the_parts_of_a_batch(features, monkeypatch):
+    """They ask, and learn a batch of their own: all is as if one came after the other."""
+    X = np.random.default_rng(0).random((3 * EXAMPLES_PER_CALL, 8))
+    y = X[:, 0] > 0.5
+    model, alone = (taught(MODELS["BSGD"](), of=whole) for _ in range(2))
+    x = dict(list(whole(3)[0].items())[:features])
+    found, expected = [], []
 
-    def learn():
-        try:
-            model.learn_many(X, y)
-        finally:
-            ended.set()
+    def others(model, answers):
+        answers.append(model.decision_function_one(x))
+        model.learn_many(X[:50], y[:50])
 
-    def ask():
-        while not ended.is_set():
-            x = dict(enumerate(X[len(answers) % 100, :features].tolist()))
-            model.predict_one(x)
-            answers.append(model.n_examples - before)
-
-    in_threads(learn, ask)
-    moments = {n for n in answers if 0 < n < len(X)}
-    assert len(moments) > 10  # of 58 pauses
-    assert model.n_examples == before + len(X)
+    monkeypatch.setattr(
+        locks.time, "sleep", lambda seconds: in_threads(lambda: others(model, found))
+    )
+    in_threads(lambda: model.learn_many(X, y))
+    for part in range(3):
+        rows = slice(part * EXAMPLES_PER_CALL, (part + 1) * EXAMPLES_PER_CALL)
+        alone.learn_many(X[rows], y[rows])
+        if part < 2:
+            others(alone, expected)
+    assert found == expected
+    assert file_of(model) == file_of(alone)
 
 
 def test_a_batch_pauses_between_its_parts_only_where_there_are_other_threads(monkeypatch):
@@ -239,23 +236,6 @@ def test_a_batch_pauses_between_its_parts_only_where_there_are_other_threads(mon
         monkeypatch.setattr(locks.threading, "active_count", lambda others=others: others)
         model.learn_many(X, X[:, 0] > 0.5)
         assert len(pauses) == expected
-
-
-def test_two_batches_take_turns():
-    model = taught(rb.BSGDClassifier(50, RBF(0.5)), 100, whole)
-    X = np.random.default_rng(0).random((100_000, 8))
-    before, order = model.n_examples, []
-    add = model.run_pass
-
-    def counted(*arguments):
-        order.append(threading.get_ident())
-        add(*arguments)
-
-    model.__dict__["run_pass"] = counted
-    in_threads(*[functools.partial(model.learn_many, X, X[:, 0] > 0.5)] * 2)
-    turns = sum(a != b for a, b in itertools.pairwise(order))
-    assert turns > 5  # of some 190
-    assert model.n_examples == before + 2 * len(X)
 
 
 @pytest.mark.parametrize("kind", ["RBP", "FOGD"])
