@@ -77,8 +77,6 @@ SCRATCH_ROWS: dict[str, Any] = {
     "last": (f64, lambda h: (h.outputs,)),  # the scores of the last iterate, where a mean predicts
     "nonzero": (i64, lambda h: (h.width + 1,)),  # features of a vector read from the support
     "x": (f64, lambda h: (h.width + 1,)),  # the values of these features
-    "latest": (f64, lambda h: (h.width + 1,)),  # the example of which "row" is kept
-    "latest_places": (i64, lambda h: (h.width + 1,)),  # its places
     "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, for distances
     "other": (f64, lambda h: (h.custom * h.width,)),  # a second one, for a user's function
 }

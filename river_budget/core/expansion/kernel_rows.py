@@ -20,7 +20,6 @@ from ..vectors.table import (
     dot_products,
     read_vector,
 )
-from .latest_row import is_kept
 from .other_kernels import other_norm, other_row, other_self_kernel
 
 
@@ -42,13 +41,6 @@ def kernel_row(model, x, norm):
         for j in range(n):
             logs[j] = log_of_distance(row[j], head.gamma)
     exponentials(logs, row, n)
-
-
-@compiled(always_inlined=True)
-def row_of_example(model, x, norm):
-    """`kernel_row`, unless the last call has left this row in place."""
-    if not is_kept(model, x):
-        kernel_row(model, x, norm)
 
 
 @compiled(always_inlined=True)
@@ -105,7 +97,7 @@ def score_row(model, row, scores):
 @compiled(always_inlined=True)
 def score(model, x, norm, scores):
     """scores[r] = f_r(x). Leaves the kernel row of x in model.row."""
-    row_of_example(model, x, norm)
+    kernel_row(model, x, norm)
     score_row(model, model.row, scores)
 
 

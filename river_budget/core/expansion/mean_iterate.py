@@ -17,8 +17,7 @@ from __future__ import annotations
 from ..block.limits import padded_count
 from ..compiling.jit import REORDERED, compiled
 from ..simd.vector_ops import dot
-from .kernel_rows import row_of_example
-from .latest_row import keep_row
+from .kernel_rows import kernel_row
 from .scoring import each_row
 
 LATE_WEIGHT = 3.0
@@ -70,7 +69,6 @@ def decide_mean(call):
 
 @compiled(always_inlined=True)
 def score_by_mean(model, x, norm, scores):
-    """`mean_scores` from scratch, which keeps the kernel row for the next call."""
-    row_of_example(model, x, norm)
+    """`mean_scores` from scratch. Overwrites model.row."""
+    kernel_row(model, x, norm)
     mean_scores(model, scores)
-    keep_row(model, x)

@@ -6,7 +6,6 @@ from ..compiling.jit import compiled
 from ..examples.finite import is_finite, usable
 from ..examples.present_features import example_and_scores, unpack, values_of
 from .kernel_rows import kernel_row, norm_of, score
-from .latest_row import keep_row
 
 
 @compiled(inlined=True)
@@ -38,14 +37,7 @@ def each_mapped_row(call, do):
 @compiled(called_from_python=True)
 def decide(call):
     """scores[t] = f(x_t)"""
-    return each_row(call, score_and_keep)
-
-
-@compiled(always_inlined=True)
-def score_and_keep(model, x, norm, f):
-    """`score`, which keeps the kernel row for the next call."""
-    score(model, x, norm, f)
-    keep_row(model, x)
+    return each_row(call, score)
 
 
 @compiled(called_from_python=True)

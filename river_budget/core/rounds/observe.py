@@ -21,7 +21,7 @@ from __future__ import annotations
 from ..compiling.jit import compiled
 from ..examples.finite import usable
 from ..examples.present_features import example, unpack
-from ..expansion.kernel_rows import norm_of, score
+from ..expansion.kernel_rows import kernel_row, norm_of, score_row
 from ..expansion.mean_iterate import mean_scores, update_mean
 from ..expansion.support import has_room
 from .calibration import calibrate
@@ -91,7 +91,8 @@ def score_example(model, stream, t):
     norm = norm_of(model, x)
     if not (usable(x, norm) and has_room(model)) or model.head.alarm != 0:
         return x, f, y, w, REFUSED
-    score(model, x, norm, f)
+    kernel_row(model, x, norm)
+    score_row(model, model.row, f)
     if f[0] != 0.0:
         if model.head.vanished > 0:
             model.head.vanished = 0

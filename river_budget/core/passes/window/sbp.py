@@ -27,8 +27,8 @@ from ...block.random_numbers import below
 from ...compiling.array_views import carver, record
 from ...compiling.jit import REORDERED, compiled
 from ...examples.call import model_of
-from ...expansion.kernel_rows import kernel_row, row_of_vector, self_kernel
-from ...expansion.scoring import each_row, score_and_keep
+from ...expansion.kernel_rows import kernel_row, row_of_vector, score, self_kernel
+from ...expansion.scoring import each_row
 from ...expansion.support import oldest, remove, replace_vector
 from ...rounds.calibration import STEEPEST, calibrate
 from ...rounds.losses import clamp_step
@@ -321,7 +321,7 @@ def decide(call):
 @compiled(always_inlined=True)
 def score_with_bias(model, x, norm, f):
     """f[0] = f(x)"""
-    score_and_keep(model, x, norm, f)
+    score(model, x, norm, f)
     f[0] += state_at(model.state).bias
 
 
