@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import os
 import sys
+from concurrent import futures
 
 import conftest
 import pytest
@@ -13,7 +14,7 @@ from processes import KILL, output_of
 
 from river_budget.distributed import WorkerLost
 from river_budget.distributed.workers import backends
-from river_budget.distributed.workers.ray import RayExecutor
+from river_budget.distributed.workers.ray import Answers, RayExecutor
 from river_budget.distributed.workers.serial import Host
 
 
@@ -167,6 +168,66 @@ def test_where_ray_was_shut_down_nothing_is_started(ray, on_ray, monkeypatch):
         with pytest.raises(WorkerLost, match="shut down"):
             worker.submit("getpid").result()
     assert worker.submit("getpid").result() != os.getpid()
+
+
+NEVER_ANSWERED = """
+import threading
+from concurrent import futures
+import ray
+from river_budget.distributed import WorkerLost
+from river_budget.distributed.workers.ray import RayExecutor, RayWorker
+
+def wait():
+    threading.Event().wait()
+
+ray.init(num_cpus=2, include_dashboard=False)
+worker, executor = RayWorker(threading.Event), RayExecutor()
+worker.begun.result()
+answers = [worker.submit("wait"), executor.submit(wait)]
+asked = threading.Thread(target=futures.wait, args=(answers,))  # somebody waits already
+asked.start()
+ray.shutdown()
+for answer in (*answers, worker.submit("is_set"), executor.submit(wait)):
+    assert isinstance(answer.exception(), WorkerLost)
+    assert "Ray was shut down" in str(answer.exception())
+asked.join()
+worker.close()
+executor.shutdown()
+assert not ray.is_initialized()
+"""
+
+
+@pytest.mark.slow
+def test_what_ray_has_not_answered_when_it_is_shut_down_is_lost():
+    pytest.importorskip("ray")
+    output_of("-c", NEVER_ANSWERED)
+
+
+class QuietRay:
+    """A Ray that runs until it is said not to, and never answers a call."""
+
+    runs = True
+
+    def is_initialized(self):
+        return self.runs
+
+    def remote(self):
+        return self
+
+    future = futures.Future
+
+
+def test_a_call_that_was_not_answered_when_ray_was_shut_down_is_lost():
+    ray = QuietRay()
+    answers = Answers(ray)
+    before = answers.to(ray)
+    assert not before.done()
+    ray.runs = False
+    for answer in (before, answers.to(ray)):
+        with pytest.raises(WorkerLost, match="Ray was shut down"):
+            answer.result()
+    assert not answers.waiting
+    answers.closed.set()
 
 
 def test_tasks_run_in_other_processes_and_raise_their_errors(ray):

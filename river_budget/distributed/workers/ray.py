@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import threading
 from concurrent import futures
 from typing import Any
 
-from .serial import Answer, Host, Worker, WorkerLost, finished
+from .serial import Answer, Host, Worker, WorkerLost
 
 # Objects before Python collects garbage: dicts then arrive twice as fast
 GARBAGE_THRESHOLD = 50_000
+BETWEEN_LOOKS = 0.2  # seconds, at whether Ray still runs
+GONE = "a worker is gone: Ray was shut down"
 TRIALS = 3  # of a task whose process is lost
 # Workers reserve nothing, so that any number of them fits
 ACTOR = {"num_cpus": 0, "scheduling_strategy": "SPREAD", "max_restarts": -1}
@@ -30,19 +34,40 @@ def running() -> Any:
     return ray
 
 
-def answer_of(ray: Any, reference: Any) -> Answer:
-    """The answer to a call in another process."""
-    answer: Answer = futures.Future()
+class Answers:
+    """The answers to calls in other processes. Ray forgets calls when it is shut down: then these are errors."""
 
-    def receive(received: Answer) -> None:
-        error = received.exception()
-        if error is None:
-            answer.set_result(received.result())
-        else:
-            answer.set_exception(_raised(ray, error))
+    def __init__(self, ray: Any):
+        self.ray, self.closed = ray, threading.Event()
+        self.waiting: dict[Answer, Any] = {}  # with Ray's references
+        threading.Thread(target=self._watch, daemon=True).start()
 
-    reference.future().add_done_callback(receive)
-    return answer
+    def to(self, call: Any, *arguments: Any) -> Answer:
+        """The answer to a call of one of Ray's functions or methods."""
+        answer: Answer = futures.Future()
+        if not self.ray.is_initialized():  # a call would start another Ray
+            answer.set_exception(WorkerLost(GONE))
+            return answer
+
+        def receive(received: Answer) -> None:
+            error = received.exception()
+            with contextlib.suppress(futures.InvalidStateError):  # it was an error already
+                if error is None:
+                    answer.set_result(received.result())
+                else:
+                    answer.set_exception(_raised(self.ray, error))
+
+        self.waiting[answer] = reference = call.remote(*arguments)
+        answer.add_done_callback(self.waiting.pop)
+        reference.future().add_done_callback(receive)
+        return answer
+
+    def _watch(self) -> None:
+        while not self.closed.wait(BETWEEN_LOOKS):
+            if not self.ray.is_initialized():
+                for answer in list(self.waiting):
+                    with contextlib.suppress(futures.InvalidStateError):
+                        answer.set_exception(WorkerLost(GONE))
 
 
 def _raised(ray: Any, error: BaseException) -> BaseException:
@@ -69,23 +94,19 @@ class RayWorker(Worker):
 
     def __init__(self, kind: Any, *arguments: Any):
         self.ray = running()
+        self.answers = Answers(self.ray)
         super().__init__(self.ray.remote(**ACTOR)(RayHost).remote(), kind, *arguments)
 
     def send(self, method: str, *arguments: Any) -> Answer:
-        if not self.ray.is_initialized():  # a call would start another Ray
-            return finished(_gone)
         call = getattr(self.host, method)
         if method == "begin":  # also in a process that takes the place of a lost one
             call = call.options(max_task_retries=-1)
-        return answer_of(self.ray, call.remote(self.epoch, *arguments))
+        return self.answers.to(call, self.epoch, *arguments)
 
     def close(self) -> None:
+        self.answers.closed.set()
         if self.ray.is_initialized():
             self.ray.kill(self.host)
-
-
-def _gone() -> None:
-    raise WorkerLost("a worker is gone: Ray was shut down")
 
 
 def _call(function: Any, *arguments: Any) -> Any:
@@ -97,17 +118,15 @@ class RayExecutor(futures.Executor):
 
     def __init__(self) -> None:
         self.ray = running()
+        self.answers = Answers(self.ray)
         self.task = self.ray.remote(max_retries=TRIALS - 1)(_call)
-        self.references: dict[Answer, Any] = {}  # of tasks that run
 
     def submit(self, function: Any, /, *arguments: Any, **_: Any) -> Answer:
-        reference = self.task.remote(function, *arguments)
-        answer = answer_of(self.ray, reference)
-        self.references[answer] = reference
-        answer.add_done_callback(self.references.pop)
-        return answer
+        return self.answers.to(self.task, function, *arguments)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the tasks that run."""
-        for reference in list(self.references.values()):
-            self.ray.cancel(reference, force=True)
+        self.answers.closed.set()
+        if self.ray.is_initialized():
+            for reference in list(self.answers.waiting.values()):
+                self.ray.cancel(reference, force=True)
