@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .keyed.models import KeyedModels
-    from .sweeps.evaluating import Outcome
+    from .sweeps.outcomes import Outcome
     from .sweeps.sweep import Sweep, sweep
     from .training import train_shards
     from .workers.serial import WorkerLost
@@ -19,7 +19,7 @@ __all__ = ["KeyedModels", "Outcome", "Sweep", "WorkerLost", "sweep", "train_shar
 
 HOMES = {
     "KeyedModels": "keyed.models",
-    "Outcome": "sweeps.evaluating",
+    "Outcome": "sweeps.outcomes",
     "Sweep": "sweeps.sweep",
     "WorkerLost": "workers.serial",
     "sweep": "sweeps.sweep",

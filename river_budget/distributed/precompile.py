@@ -13,6 +13,7 @@ from river import base
 
 from ..model.estimators.estimators import Classifier
 from ..nested import all_ours, steps_of
+from .dicts import learn_example
 
 EXAMPLE = {"a": 0.5, "b": -0.5}
 
@@ -31,12 +32,6 @@ def precompile(model: Any, examples: Iterable[Any] = ()) -> None:
             return
         for ours in all_ours(model):
             _predict_and_learn(ours.clone(), [(EXAMPLE, _target(ours))])
-
-
-def learn_example(model: Any, x: Any, y: Any, *further: Any) -> None:
-    """Learn an example of a stream, which may end with a dict of further arguments."""
-    targets = (y,) if model._supervised else ()
-    model.learn_one(x, *targets, **dict(*further))
 
 
 def _target(model: Any) -> Any:

@@ -16,7 +16,7 @@ from ..model.inputs.targets import Targets
 from ..nested import is_bare
 from ..parameters import one_of, optional, whole
 from ..uniting.rivers import forget_common
-from .precompile import learn_example
+from .dicts import learn_example
 from .workers import backends
 from .workers.serial import Worker
 
@@ -93,10 +93,13 @@ def train_shards(
     sources = [list(each) if isinstance(each, Iterator) else each for each in streams]
     if not sources:
         raise ValueError("streams must be at least one stream")
-    first = Trainee(sources[0])  # raises now if models cannot be merged, and compiles here, once
+    many = is_bare(model)
+    first = Trainee(
+        sources[0], many
+    )  # raises now if models cannot be merged, and compiles here, once
     _merged([first.learn(model, FIRST), first.learn(model, FIRST)], model)
     with contextlib.ExitStack() as ends:
-        trainees = [backends.worker(backend, Trainee, source) for source in sources]
+        trainees = [backends.worker(backend, Trainee, source, many) for source in sources]
         for trainee in trainees:
             ends.callback(trainee.close)
         return _rounds(model, trainees, sync_every)
@@ -127,53 +130,39 @@ def _merged(learned: Sequence[tuple[int, Any]], before: Any) -> Any:
 
 
 class Trainee:
-    """The object of a worker: it learns its stream, some examples at a time."""
+    """The object of a worker: it learns its stream, some examples at a time.
 
-    def __init__(self, stream: ShardStream):
+    `many`: rows of a matrix or a frame are learned together, which models of this package do exactly as one by one.
+    """
+
+    def __init__(self, stream: ShardStream, many: bool):
         given: Any = stream() if callable(stream) else stream
+        self.rows: tuple[Any, Any] | None = None
         # a pair of rows and targets, or a sequence of examples
-        is_pair = isinstance(given, tuple) and len(given) == 2 and hasattr(given[0], "shape")
-        self.source: Rows | Singles = Rows(*given) if is_pair else Singles(iter(given))
+        if isinstance(given, tuple) and len(given) == 2 and hasattr(given[0], "shape"):
+            X, y = given
+            X = X if isinstance(X, np.ndarray) else dataframe.into_frame(X)
+            y = Targets(y, len(X)).values
+            if many:
+                self.rows, self.at = (X, y), 0
+            given = zip(dicts(X), y, strict=True)
+        self.examples = iter(given)
 
     def learn(self, model: Any, most: int | None) -> tuple[int, Any]:
         """Learn the next examples, at most `most`, with a copy of the model. Returns (number of examples, copy)."""
         model = copy.deepcopy(model)
-        return self.source.teach(model, most), model
-
-
-class Singles:
-    """Examples one by one."""
-
-    def __init__(self, examples: Iterator[Any]):
-        self.examples = examples
-
-    def teach(self, model: Any, most: int | None) -> int:
+        if self.rows is not None:
+            start, n = self.at, len(self.rows[1])
+            self.at = n if most is None else min(start + most, n)
+            X, y = (part[start : self.at] for part in self.rows)
+            if self.at > start:
+                model.learn_many(X if isinstance(X, np.ndarray) else X.to_native(), y)
+            return self.at - start, model
         count = 0
         for example in itertools.islice(self.examples, most):
             learn_example(model, *example)
             count += 1
-        return count
-
-
-class Rows:
-    """A matrix or a frame, and targets. Models whose `learn_many` is exactly a loop of `learn_one` get many rows."""
-
-    def __init__(self, X: Any, y: Any):
-        self.X = X if isinstance(X, np.ndarray) else dataframe.into_frame(X)
-        self.y = Targets(y, len(self.X)).values
-        self.at = 0
-
-    def teach(self, model: Any, most: int | None) -> int:
-        rows = slice(self.at, len(self.X) if most is None else self.at + most)
-        X, y = self.X[rows], self.y[rows]
-        if not len(X):
-            return 0
-        if is_bare(model):
-            model.learn_many(X if isinstance(X, np.ndarray) else X.to_native(), y)
-        else:
-            Singles(zip(dicts(X), y, strict=True)).teach(model, None)
-        self.at += len(X)
-        return len(X)
+        return count, model
 
 
 def dicts(X: Any) -> Iterator[dict[Any, Any]]:

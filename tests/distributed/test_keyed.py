@@ -292,12 +292,14 @@ def test_what_is_wrong_with_a_chunk_is_found_before_anything_is_learned():
     bad.loc[17, "f3"] = np.nan
     records = bad.to_dict("records")
     ragged = [*records[:5], {"key": 1, "f3": "text"}]
+    lists = [[{"key": 1, "f0": 1.0, "f3": value}] for value in ([1.0], [1.0, 2.0])]
     with keyed() as models:
         for examples, targets, message in [
             *(
                 (bad, y, "feature 'f3'"),
                 (records, y, "feature 'f3'"),
                 (ragged, y[:6], "feature 'f3'"),
+                *((examples, y[:1], "feature 'f3'") for examples in lists),
             ),
             *((X.drop(columns="key"), y, "no column 'key'"), ([{"a": 1.0}], ["x"], "'key'")),
             *((X[["key"]], y, "no features"), (X.rename(columns={"key": "f9"}), y, "no column")),

@@ -33,7 +33,8 @@ import river_budget as rb
 from river_budget.datasets import Waveform
 from river_budget.distributed import sweep
 from river_budget.distributed.sweeps import evaluating
-from river_budget.distributed.sweeps.evaluating import Examples, Journal, Outcome, described
+from river_budget.distributed.sweeps.evaluating import Examples
+from river_budget.distributed.sweeps.outcomes import Journal, Outcome, described
 from river_budget.kernels import RBF
 
 MODEL = rb.BSGDClassifier(10, RBF(0.05))

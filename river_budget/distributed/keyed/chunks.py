@@ -6,7 +6,8 @@ A chunk is a frame or a list of dicts. This file checks it as a whole, before an
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ...model.inputs.features import FeatureIndex
 from ...model.inputs.frames import Frame
 from ...model.inputs.targets import Targets, array_of, weights
 from ...nested import is_bare
-from ...parameters import is_missing, number
+from ..dicts import batch_of_dicts
 from .keys import address
 
 
@@ -49,14 +50,12 @@ class Chunk:
     """
 
     def __init__(self, X: Any, y: Any, w: Any, key: Any, template: Any, predicted: bool = False):
-        self.numeric, self.predicted = is_bare(template), predicted
-        self.frame: Frame | None = None
+        self.numeric = is_bare(template)
+        self.frame = None if isinstance(X, (list, tuple)) else Frame(X)
         self.names: list[Any] | None = None
-        self.rows: Any = None
-        if isinstance(X, (list, tuple)):
-            self._take_dicts(X, key)
-        else:
-            self._take_frame(Frame(X), key)
+        self.rows: Any = self._dicts(X, key) if self.frame is None else self._features(key)
+        if self.numeric:
+            self._read_numbers(predicted)
         self.name: str | None = None
         self.targets = None if y is None else self._targets(y, template)
         plain = isinstance(w, (int, float)) and w == 1.0
@@ -67,39 +66,37 @@ class Chunk:
 
     # rows
 
-    def _take_frame(self, frame: Frame, key: Any) -> None:
-        names = frame.names
-        if key not in names:
+    def _features(self, key: Any) -> Any:
+        """The columns of a frame without that of the keys."""
+        assert self.frame is not None
+        if key not in self.frame.names:
             raise ValueError(f"X has no column {key!r}, which is to hold the keys")
-        if len(names) == 1:
+        if len(self.frame.names) == 1:
             raise ValueError(f"X has no column besides {key!r}: there are no features")
-        self.frame = frame
-        self.keys = frame.seen.get_column(key).to_list()
-        features = frame.seen.drop(key)
-        if self.numeric:
-            batch = batch_of(features, self.predicted)
-            self.names, self.rows = batch.names, batch.matrix()
-        else:
-            self.rows = features.rows(named=True)
+        self.keys = self.frame.seen.get_column(key).to_list()
+        features = self.frame.seen.drop(key)
+        return features if self.numeric else features.rows(named=True)
 
-    def _take_dicts(self, X: Any, key: Any) -> None:
+    def _dicts(self, X: Any, key: Any) -> list[dict[Any, Any]]:
         try:
             self.keys = [x[key] for x in X]
         except (KeyError, TypeError):
             raise ValueError(f"every example must be a dict with a key in {key!r}") from None
-        self.rows = [{name: value for name, value in x.items() if name != key} for x in X]
-        if not self.numeric:
-            return
-        if X and all(x.keys() == self.rows[0].keys() for x in self.rows):
-            self.names = list(self.rows[0])
-            self.rows = matrix(self.rows, self.names, self.predicted)
+        return [{name: value for name, value in x.items() if name != key} for x in X]
+
+    def _read_numbers(self, predicted: bool) -> None:
+        """Rows of equal features become a matrix; those of others are checked."""
+        if self.frame is None:
+            batch = batch_of_dicts(self.rows, predicted)
         else:
-            index = FeatureIndex()
-            for x in self.rows:
-                if self.predicted:
-                    index.present(x)
-                else:
-                    index.reject(x)
+            batch = batch_of(self.rows, predicted)
+        if batch is not None:
+            self.names, self.rows = batch.names, batch.matrix()
+            return
+        index = FeatureIndex()
+        check = index.present if predicted else index.reject
+        for x in self.rows:
+            check(x)
 
     # targets
 
@@ -123,40 +120,35 @@ class Chunk:
 
     def by_shard(self, shards: int) -> Iterator[tuple[int, Any, ShardRows]]:
         """(shard, the places in the chunk, the rows) for every shard that has rows."""
-        codes, distinct = coded(self.keys)
-        addresses = [address(key, shards) for key in distinct]
-        names, owners = [name for name, _ in addresses], [owner for _, owner in addresses]
-        owner = np.array(owners, np.intp)[codes]
-        order = np.argsort(codes, kind="stable")
-        for shard in sorted(set(owners)):
-            places = order[owner[order] == shard]
-            yield shard, places, self._shard_rows(places, codes[places], names)
+        places: dict[Any, list[int]] = {}  # by key
+        try:
+            for place, key in enumerate(self.keys):
+                places.setdefault(key, []).append(place)
+        except TypeError:
+            raise ValueError("a key must be text, bytes, a number or a tuple of these") from None
+        owned: list[dict[bytes, list[int]]] = [{} for _ in range(shards)]
+        for key, some in places.items():
+            name, shard = address(key, shards)
+            owned[shard][name] = some
+        for shard, own in enumerate(owned):
+            if own:
+                yield shard, *self._shard_rows(own)
 
-    def _shard_rows(self, places: Any, codes: Any, names: list[bytes]) -> ShardRows:
-        """The rows at these places. They are sorted by code."""
-        ends = np.flatnonzero(np.append(codes[1:] != codes[:-1], True))
-        return ShardRows(
-            keys=[names[code] for code in codes[ends].tolist()],
-            stops=(ends + 1).tolist(),
+    def _shard_rows(self, own: dict[bytes, list[int]]) -> tuple[Any, ShardRows]:
+        places = np.fromiter(itertools.chain.from_iterable(own.values()), np.intp)
+        rows = ShardRows(
+            keys=list(own),
+            stops=list(itertools.accumulate(map(len, own.values()))),
             names=self.names,
             examples=picked(self.rows, places),
             targets=None if self.targets is None else picked(self.targets, places),
             weights=None if self.weights is None else self.weights[places],
         )
+        return places, rows
 
     def series(self, values: list[Any]) -> Any:
         """Predictions in the form that the rows came in."""
         return values if self.frame is None else self.frame.series(array_of(values), self.name)
-
-
-def coded(keys: Sequence[Any]) -> tuple[Any, Iterable[Any]]:
-    """A number for every key, in order of first appearance, and the distinct keys."""
-    try:
-        numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-    except TypeError:
-        raise ValueError("a key must be text, bytes, a number or a tuple of these") from None
-    codes = np.fromiter(map(numbers.__getitem__, keys), np.intp, len(keys))
-    return codes, numbers
 
 
 def picked(values: Any, places: Any) -> Any:
@@ -164,17 +156,3 @@ def picked(values: Any, places: Any) -> Any:
     if isinstance(values, np.ndarray):
         return values[places]
     return [values[place] for place in places.tolist()]
-
-
-def number_or_zero(feature: Any, value: Any) -> float:
-    """The value of a feature as a float; 0 for a missing one."""
-    return 0.0 if is_missing(value) else number(feature, value)
-
-
-def matrix(rows: list[dict[Any, Any]], names: list[Any], predicted: bool = False) -> Any:
-    """Examples of the same features as a matrix of finite numbers."""
-    values = np.array([[x[name] for name in names] for x in rows])
-    if values.dtype.kind not in "biuf" or not np.isfinite(values).all():
-        read = number_or_zero if predicted else number
-        values = np.array([[read(name, x[name]) for name in names] for x in rows])
-    return np.require(values, np.float64, ["C", "A", "W"]).reshape(len(rows), len(names))

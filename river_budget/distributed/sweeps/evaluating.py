@@ -1,182 +1,25 @@
-"""The outcomes of a sweep, the file that stores them, and how they are measured."""
+"""How the outcome of a setting is measured, in this process or in another one."""
 
 from __future__ import annotations
 
-import collections
+import contextlib
 import copy
 import dataclasses
 import functools
-import hashlib
-import inspect
-import json
-import os
-import pathlib
 import pickle
-import re
-import secrets
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent import futures
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numpy as np
-from river import base, compose, evaluate, metrics
+from river import base, evaluate, metrics
 
 from ...model.estimators.estimators import Classifier, Regressor
-from ...model.inputs.batches import Batch, batch_of
+from ...model.inputs.batches import Batch
 from ...nested import steps_of_ours
-from ...parameters import Value
-from ..workers.serial import WorkerLost
-
-# outcomes, the file that stores them, and texts that identify settings in another session
-
-
-BEGINNING = b'{"key": "'  # the beginning of every line of a checkpoint
-MEASURED = ("value", "examples", "memory", "seconds")
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """The outcome of one setting.
-
-    Not for making by hand: `sweep` does.
-
-    Parameters
-    ----------
-    number
-        The place of the setting in the grid, from 0 on.
-    name
-        The setting as text.
-    setting
-        The setting, which `model.clone` takes.
-    value
-        The value of the metric; None if the setting failed.
-    examples
-        How many examples were predicted and learned.
-    memory
-        Bytes of the model in the end; None if the model does not say.
-    error
-        Why the setting failed, or None.
-    seconds
-        How long the setting took. Two outcomes may differ in this and still be equal.
-
-    Examples
-    --------
-
-    >>> from river_budget.distributed import Outcome
-
-    >>> outcome = Outcome(0, "budget=10", {"budget": 10}).measured(value=0.9, examples=100)
-    >>> outcome.name, outcome.value, outcome.error
-    ('budget=10', 0.9, None)
-
-    References
-    ----------
-    [^1]: The guide, [many models](guide/many_models.md).
-
-    """
-
-    number: int
-    name: str
-    setting: dict[str, Any] = dataclasses.field(compare=False)
-    value: float | None = None
-    examples: int = 0
-    memory: int | None = None
-    error: str | None = None
-    seconds: float = dataclasses.field(default=0.0, compare=False)
-
-    def measured(self, **numbers: Any) -> Outcome:
-        """The same setting with these measurements."""
-        return dataclasses.replace(self, **numbers)
-
-    def failed(self, error: Exception) -> Outcome:
-        """The same setting with its error."""
-        return dataclasses.replace(self, error=f"{type(error).__name__}: {error}")
-
-    def numbers(self) -> dict[str, Any]:
-        """The measurements, by name."""
-        return {name: getattr(self, name) for name in MEASURED}
-
-
-class Journal:
-    """A file with one line for each outcome, written to the disk before the next outcome.
-
-    A line that was cut off is removed. A file with other content is not changed.
-    """
-
-    def __init__(self, path: str | os.PathLike[str]):
-        self.path = pathlib.Path(path)
-        self.found: dict[str, dict[str, Any]] = {}
-        content = self.path.read_bytes() if self.path.exists() else b""
-        whole, _, rest = content.rpartition(b"\n")
-        try:
-            for line in whole.splitlines():
-                record = json.loads(line)
-                self.found[record["key"]] = {name: record[name] for name in MEASURED}
-            if rest[: len(BEGINNING)] != BEGINNING[: len(rest)]:
-                raise ValueError
-        except (ValueError, TypeError, KeyError):
-            raise ValueError(
-                f"checkpoint: {str(path)!r} is not the checkpoint of a sweep, name another file"
-            ) from None
-        if rest:
-            os.truncate(self.path, len(content) - len(rest))
-
-    def add(self, key: str, outcome: Outcome) -> None:
-        """Write one line."""
-        record = {"key": key, "setting": outcome.name, **outcome.numbers()}
-        with open(self.path, "ab", buffering=0) as file:
-            file.write(json.dumps(record).encode() + b"\n")
-            os.fsync(file.fileno())
-
-
-def chosen(model: Any, grid: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that the parameters of a grid have in a model."""
-    setting = {}
-    for name, inside in grid.items():
-        value = (
-            model[name]
-            if isinstance(model, (compose.Pipeline, compose.TransformerUnion))
-            else getattr(model, name)
-        )
-        setting[name] = chosen(value, inside) if isinstance(inside, Mapping) else value
-    return setting
-
-
-def described(value: Any) -> str:
-    """A value as text, with all parameters. The text is the same in another session."""
-    if isinstance(value, Value):
-        return repr(value)  # which contains the parameters that are set
-    if isinstance(value, base.Base):
-        return f"{type(value).__name__}({described(value._get_params())})"
-    if isinstance(value, dict):
-        return ", ".join(
-            f"{name}({described(each)})" if isinstance(each, dict) else f"{name}={described(each)}"
-            for name, each in value.items()
-        )
-    if isinstance(value, tuple) and len(value) == 2 and inspect.isclass(value[0]):
-        if issubclass(value[0], Value):
-            return described(value[0](**value[1]))
-        return f"{value[0].__name__}({described(value[1])})"  # as River writes an object
-    if inspect.isroutine(value) or inspect.isclass(value):
-        return f"{value.__module__}.{value.__qualname__}"
-    return repr(value)
-
-
-def fingerprint(*texts: str) -> str:
-    """A short text that identifies these texts."""
-    for text in texts:
-        if unnamed := re.search(r"\S*(<lambda>| at 0x[0-9a-f]+)", text):
-            raise ValueError(
-                f"checkpoint: {unnamed[0]} cannot be recognised in a later session, use a function "
-                "with a name or an object whose repr tells its content"
-            )
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:32]
-
-
-# measuring, in this process or in another one
+from ..dicts import batch_of_dicts
+from .outcomes import Outcome
 
 ExampleStream = Iterable[Any] | Callable[[], Iterable[Any]]
-Trial = tuple[Outcome, Any]  # (setting without measurements, its model)
 
 
 class StreamError(RuntimeError):
@@ -200,37 +43,25 @@ class Examples:
             raise StreamError(f"the stream ends with {type(error).__name__}: {error}") from error
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Examples, (self.stream,)) if callable(self.stream) else (held, self.content)
+        return (Examples, (self.stream,)) if callable(self.stream) else (held, (self.content,))
 
     @functools.cached_property
-    def content(self) -> tuple[bytes, bytes]:
-        """A name that no other stream has, and the examples as bytes."""
-        return secrets.token_bytes(16), pickle.dumps(self.stream)
+    def content(self) -> bytes:
+        return pickle.dumps(self.stream)
 
     @functools.cached_property
     def batch(self) -> Batch | None:
         """The examples as a batch. None unless all have the same features, and these are finite numbers."""
-        if callable(self.stream) or not self.stream:
-            return None
-        names = list(next(iter(self.stream))[0])
-        if any(more or x.keys() != set(names) for x, _, *more in self.stream):
-            return None
-        try:
-            rows = batch_of(np.array([[x[name] for name in names] for x, _ in self.stream]))
-        except ValueError:
-            return None
-        return Batch.of(names, rows.values)
+        if not callable(self.stream) and not any(more for _, _, *more in self.stream):
+            with contextlib.suppress(ValueError):
+                return batch_of_dicts([x for x, _ in self.stream])
+        return None
 
 
-HELD: dict[bytes, Examples] = {}  # the last stream that this process was sent
-
-
-def held(name: bytes, data: bytes) -> Examples:
-    """The stream of this name, whose examples are read when it comes for the first time."""
-    if name not in HELD:
-        HELD.clear()
-        HELD[name] = Examples(pickle.loads(data))
-    return HELD[name]
+@functools.lru_cache(1)
+def held(content: bytes) -> Examples:
+    """The examples of a stream, which is kept until another one comes."""
+    return Examples(pickle.loads(content))
 
 
 def run(outcome: Outcome, model: Any, metric: metrics.base.Metric, examples: Examples) -> Outcome:
@@ -242,13 +73,19 @@ def run(outcome: Outcome, model: Any, metric: metrics.base.Metric, examples: Exa
     except StreamError:
         raise
     except Exception as error:
-        return outcome.failed(error)
-    return outcome.measured(
+        return failed(outcome, error)
+    return dataclasses.replace(
+        outcome,
         value=float(metric.get()),
         examples=count,
         memory=memory_usage(model),
         seconds=time.perf_counter() - began,
     )
+
+
+def failed(outcome: Outcome, error: Exception) -> Outcome:
+    """The outcome of a setting that ended with an error."""
+    return dataclasses.replace(outcome, error=f"{type(error).__name__}: {error}")
 
 
 def validate(model: Any, examples: Examples, metric: Any) -> int:
@@ -287,30 +124,3 @@ def memory_usage(model: base.Base) -> int | None:
     """Bytes of the models of this package in a model or pipeline. None if there are none."""
     sizes = [ours.memory_usage for ours in steps_of_ours(model)]
     return sum(sizes) if sizes else None
-
-
-def outcomes(
-    executor: futures.Executor,
-    workers: int,
-    trials: Iterable[Trial],
-    metric: metrics.base.Metric,
-    examples: Examples,
-) -> Generator[Outcome, None, None]:
-    """The outcomes of the trials, in the order in which they are ready."""
-    waiting = collections.deque(trials)
-    running: dict[futures.Future[Outcome], Outcome] = {}
-    try:
-        while waiting or running:
-            while waiting and len(running) < workers:
-                setting, model = waiting.popleft()
-                running[executor.submit(run, setting, model, metric, examples)] = setting
-            for future in futures.wait(running, return_when=futures.FIRST_COMPLETED).done:
-                setting = running.pop(future)
-                try:
-                    outcome = future.result()
-                except WorkerLost as error:
-                    outcome = setting.failed(error)
-                yield outcome
-    finally:
-        for future in running:
-            future.cancel()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import dataclasses
 import itertools
 import math
 import os
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from concurrent import futures
 from numbers import Real
 from typing import Any, Self
@@ -18,17 +19,10 @@ from ...parameters import one_of, optional, whole
 from ...progress import Progress
 from ..precompile import precompile
 from ..workers import backends
-from .evaluating import (
-    Examples,
-    ExampleStream,
-    Journal,
-    Outcome,
-    Trial,
-    chosen,
-    described,
-    fingerprint,
-    outcomes,
-)
+from ..workers.serial import WorkerLost
+from . import evaluating
+from .evaluating import Examples, ExampleStream
+from .outcomes import Journal, Outcome, chosen, described, fingerprint
 
 FIRST = 1000  # examples, enough to fill most models: some passes run only in full models
 
@@ -175,7 +169,6 @@ class Sweep:
         self._backend, self._workers = backend, workers
         self._journal = None if checkpoint is None else Journal(checkpoint)
         self._progress = progress
-        self._keys: list[str] = []
         self._done: dict[int, Outcome] = {}
         self._outcomes = self._run()
 
@@ -224,38 +217,28 @@ class Sweep:
 
     def _run(self) -> Generator[Outcome, None, None]:
         first = list(itertools.islice(self._examples, FIRST))
+        keys, found = [], {}
         if self._journal is not None:
-            self._keys = self._identified(first)
-            yield from self._remembered(self._journal)
-        trials = [
-            (each, model)
-            for each, model in zip(self._settings, self._models, strict=True)
-            if each.number not in self._done
-        ]
-        if trials:
-            yield from self._measured(trials, first)
-
-    def _measured(self, trials: list[Trial], first: list[Any]) -> Iterator[Outcome]:
-        _precompile_all([self._model, *(model for _, model in trials)], first)
+            keys, found = self._identified(first), self._journal.found
+        for setting, key in zip(self._settings, keys, strict=False):
+            if key in found:
+                outcome = dataclasses.replace(setting, **found[key])
+                self._done[setting.number] = outcome
+                yield outcome
+        left = [setting for setting in self._settings if setting.number not in self._done]
+        if not left:
+            return
+        _precompile_all([self._model, *(self._models[each.number] for each in left)], first)
         with (
-            Progress(len(trials), "sweep", enabled=self._progress) as bar,
-            contextlib.closing(self._found(trials)) as found,
+            Progress(len(left), "sweep", enabled=self._progress) as bar,
+            contextlib.closing(self._measured(left)) as measured,
         ):
-            for outcome in found:
+            for outcome in measured:
                 self._done[outcome.number] = outcome
                 if self._journal is not None and outcome.error is None:
-                    self._journal.add(self._keys[outcome.number], outcome)
+                    self._journal.add(keys[outcome.number], outcome)
                 bar.advance(outcome.name)
                 yield outcome
-
-    def _found(self, trials: list[Trial]) -> Generator[Outcome, None, None]:
-        opened: contextlib.AbstractContextManager[futures.Executor]
-        if isinstance(self._backend, futures.Executor):  # whoever gave it ends it
-            opened = contextlib.nullcontext(self._backend)
-        else:
-            opened = backends.executor(self._backend)
-        with opened as executor:
-            yield from outcomes(executor, self._workers, trials, self._metric, self._examples)
 
     def _identified(self, first: list[Any]) -> list[str]:
         """The key of each setting in the checkpoint."""
@@ -264,13 +247,27 @@ class Sweep:
         common = fingerprint(described(self._metric), count, *map(repr, first))
         return [fingerprint(described(model), common) for model in self._models]
 
-    def _remembered(self, journal: Journal) -> Iterator[Outcome]:
-        """The outcomes in the checkpoint."""
-        for setting, key in zip(self._settings, self._keys, strict=True):
-            if key in journal.found:
-                outcome = setting.measured(**journal.found[key])
-                self._done[outcome.number] = outcome
-                yield outcome
+    def _measured(self, settings: list[Outcome]) -> Generator[Outcome, None, None]:
+        """The outcomes of these settings, in the order in which they are ready."""
+        waiting = collections.deque(settings)
+        running: dict[futures.Future[Outcome], Outcome] = {}
+        with contextlib.ExitStack() as ends:
+            executor = self._backend
+            if not isinstance(executor, futures.Executor):  # else whoever gave it ends it
+                executor = ends.enter_context(backends.executor(executor))
+            ends.callback(lambda: [future.cancel() for future in running])
+            while waiting or running:
+                while waiting and len(running) < self._workers:
+                    setting = waiting.popleft()
+                    given = setting, self._models[setting.number], self._metric, self._examples
+                    running[executor.submit(evaluating.run, *given)] = setting
+                for future in futures.wait(running, return_when=futures.FIRST_COMPLETED).done:
+                    setting = running.pop(future)
+                    try:
+                        outcome = future.result()
+                    except WorkerLost as error:
+                        outcome = evaluating.failed(setting, error)
+                    yield outcome
 
 
 def _precompile_all(models: list[Any], examples: list[Any]) -> None:
