@@ -10,7 +10,7 @@ import pytest
 
 from river_budget.experiments import command
 from river_budget.experiments.auto import auto
-from river_budget.experiments.auto.auto_streams import STREAMS, examples_of
+from river_budget.experiments.auto.auto_streams import STREAMS, UNSEEN, USUAL, examples_of
 from river_budget.experiments.common import scores
 
 QUICK = ["phishing", "trump"]
@@ -61,9 +61,9 @@ def test_streams_are_those_of_their_seed(name):
 
 
 def test_unseen_streams_are_others_and_run_only_when_asked_for():
-    unseen = set(auto.UNSEEN)
+    unseen = set(UNSEEN)
     assert len(unseen) > 11
-    assert not unseen & set(auto.USUAL)
+    assert not unseen & set(USUAL)
     assert any(STREAMS[name].regression for name in unseen)
 
 

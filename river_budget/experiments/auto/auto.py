@@ -27,10 +27,6 @@ STREAM_EXAMPLES = 3000
 KNN_ROWS = 1000  # that KNN stores
 
 
-USUAL = [name for name, stream in STREAMS.items() if stream.usual]
-UNSEEN = [name for name, stream in STREAMS.items() if stream.unseen]
-
-
 def chosen_streams(named: Sequence[str] | None, usual: Sequence[str]) -> list[str]:
     """The named streams, or else the usual ones, that are at hand."""
     check_names(named or (), list(STREAMS), "stream")
@@ -107,10 +103,6 @@ EXPERTS = list(dict.fromkeys([*rb.AutoKernelClassifier._experts, *rb.AutoKernelR
 WITHOUT = "AutoKernel without "  # and the name of an expert
 
 
-def _made(kind: Any, seed: int, two: bool) -> Any:
-    return kind(seed=seed)
-
-
 def makers_of(regression: bool, without: Sequence[str] = ()) -> Makers:
     """All models, and AutoKernel without each of these experts."""
     kind: Any = rb.AutoKernelRegressor if regression else rb.AutoKernelClassifier
@@ -118,18 +110,8 @@ def makers_of(regression: bool, without: Sequence[str] = ()) -> Makers:
     for expert in without:
         if expert in kind._experts:
             fewer: Any = type(kind.__name__, (kind,), {"without": frozenset({expert})})
-            makers[WITHOUT + expert] = functools.partial(_made, fewer)
+            makers[WITHOUT + expert] = lambda seed, two, kind=fewer: kind(seed=seed)  # type: ignore[misc]
     return makers
-
-
-def measure(
-    data: str, model: str, examples: int | None, seed: int, generated: int = GENERATED_ROWS
-) -> Result:
-    """Measure one model on one stream."""
-    stream, regression = examples_of(data, examples, seed, generated), STREAMS[data].regression
-    make = makers_of(regression, [model.removeprefix(WITHOUT)])[model]
-    made = make(seed, has_two_labels(stream))
-    return play(data, model, made, stream, regression)
 
 
 def compare(
@@ -142,10 +124,16 @@ def compare(
     seed: int = 1,
 ) -> list[Result]:
     """Measure these models, or all, on these streams, and AutoKernel without each of some experts."""
+
+    def result(name: str, model: str, make: Callable[[int, bool], Any]) -> Result:
+        stream = examples_of(name, examples, seed, generated)
+        made = make(seed, has_two_labels(stream))
+        return play(name, model, made, stream, STREAMS[name].regression)
+
     tasks = {
-        f"{model} on {name}": functools.partial(measure, name, model, examples, seed, generated)
+        f"{model} on {name}": functools.partial(result, name, model, make)
         for name in data
-        for model in makers_of(STREAMS[name].regression, without)
+        for model, make in makers_of(STREAMS[name].regression, without).items()
         if models is None or model in models or model.startswith(WITHOUT)
     }
     return one_by_one("auto", tasks)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
@@ -29,16 +29,13 @@ Examples = list[tuple[dict[Any, Any], Any]]
 class Stream:
     """A function of a seed and a number of generated rows, and the dataset that it needs.
 
-    `auto` runs a stream that is not `usual` only by name, and those that are `unseen` with --unseen. Streams that are not
-    `generated` ignore the number of rows.
+    Streams that are not `generated` ignore the number of rows.
     """
 
     load: Callable[..., Iterable[tuple[dict[Any, Any], Any]]]
     regression: bool = False
     needs: str | None = None
-    usual: bool = True
     generated: bool = True
-    unseen: bool = False
     package: str = "river"  # that makes the examples
 
     @property
@@ -53,13 +50,13 @@ def _shipped(dataset: Any, regression: bool = False) -> Stream:
     return Stream(lambda seed, rows=0: dataset(), regression, generated=False)
 
 
-def _endless(make: Callable[[int], Any], regression: bool = False, usual: bool = True) -> Stream:
+def _endless(make: Callable[[int], Any], regression: bool = False) -> Stream:
     """The first rows of a generator, which a function makes from a seed."""
 
     def load(seed: int, rows: int = GENERATED_ROWS) -> Any:
         return make(seed).take(rows)
 
-    return Stream(load, regression, usual=usual)
+    return Stream(load, regression)
 
 
 def _concepts(kind: Any, settings: list[dict[str, Any]]) -> Stream:
@@ -135,7 +132,7 @@ def _later_prices(seed: int, rows: int = 0) -> Any:
     return islice(_rows("elec2", None, seed), 30_000, None)
 
 
-SEEN = {
+SEEN: dict[str, Stream] = {
     "phishing": _shipped(rivers.Phishing),
     "bananas": _shipped(rivers.Bananas),
     "image-segments": _shipped(rivers.ImageSegments),
@@ -152,7 +149,7 @@ SEEN = {
     # the second concept has the labels of the first reversed
     "sine": _concepts(synth.Sine, [{"classification_function": f} for f in (2, 3)]),
     # labels of a random tree over five numbers and five categories; each seed gives another tree
-    "rtree": _endless(lambda seed: synth.RandomTree(seed_tree=seed, seed_sample=seed), usual=False),
+    "rtree": _endless(lambda seed: synth.RandomTree(seed_tree=seed, seed_sample=seed)),
     "elec2": _file("elec2"),
     "a9a": _file("a9a", part="a9a"),
     "ijcnn1": _file("ijcnn1", part="ijcnn1"),
@@ -170,7 +167,7 @@ SEEN = {
     "casp": _file("casp", regression=True),
 }
 # streams that had no part in the development of AutoKernel
-UNSEEN = {
+UNSEEN: dict[str, Stream] = {
     "agrawal-others": _concepts(
         synth.Agrawal, [{"classification_function": f, "perturbation": 0.1} for f in (1, 5, 8)]
     ),
@@ -201,9 +198,8 @@ UNSEEN = {
     "diabetes": _of_scikit_learn("diabetes", regression=True),
     "mg": _file("mg", regression=True),
 }
-STREAMS: dict[str, Stream] = SEEN | {
-    name: replace(stream, usual=False, unseen=True) for name, stream in UNSEEN.items()
-}
+STREAMS = SEEN | UNSEEN
+USUAL = [name for name in SEEN if name != "rtree"]  # where `auto` runs if nobody names any
 
 
 @functools.lru_cache(2)

@@ -117,7 +117,7 @@ def add_auto(verbs: Any) -> None:
 
 def run_auto(options: argparse.Namespace) -> int:
     """Measure AutoKernel and River's models."""
-    from ..auto import auto
+    from ..auto import auto, auto_streams
 
     check_names(options.models or (), auto.MODELS, "model")
     check_names(options.without or (), auto.EXPERTS, "expert")
@@ -128,7 +128,7 @@ def run_auto(options: argparse.Namespace) -> int:
         "generated": options.rows,
         "seed": options.seed,
     }
-    usual = auto.UNSEEN if options.unseen else auto.USUAL
+    usual = list(auto_streams.UNSEEN) if options.unseen else auto_streams.USUAL
     results = auto.compare(auto.chosen_streams(options.data, usual), options.models, **how)
     if not results:
         raise RuntimeError(

@@ -1,7 +1,6 @@
 """Speed, as ratios of times to those of other packages, all in one run.
 
-A separate process with clean environment variables measures, so that the algebra library has one thread and uses the
-code for this processor.
+A separate process measures, as the algebra library reads its number of threads, here one, when it is loaded.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import llvmlite.binding
 import numpy as np
@@ -24,7 +22,6 @@ from ..common.results import one_by_one
 from ..common.tables import Table
 from .compiling import families
 from .speed_cases import STREAMS, comparisons, large_products, missing
-from .timing import Line
 
 CAPTION = (
     "Microseconds per example, of the processor and not of the clock: medians of {repeats} runs that take turns, and "
@@ -35,9 +32,7 @@ CAPTION = (
 HEADER = ["what", "data", "ours", "theirs", "ratio", "spread", "against"]
 MANY_FEATURES = "many features"
 OPTIONAL_PACKAGES = ("sklearn", "pandas")
-# variables that slow an algebra library, or give it more than one thread
-SLOWING_VARIABLES = ("OPENBLAS", "GOTO", "MKL", "BLIS", "OMP", "VECLIB", "NUMEXPR", "ATLAS", "NPY_")
-THREAD_VARIABLES = (
+THREAD_VARIABLES = (  # of the usual algebra libraries
     "OPENBLAS_NUM_THREADS",
     "OMP_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -80,33 +75,30 @@ def first_call(name: str) -> float:
 
 def measured(data: list[str], examples: int, repeats: int, complete: bool) -> list[Table]:
     """Measure in this process: the table of all comparisons, and that of first calls."""
-    tasks: dict[str, Any] = {
-        name: functools.partial(_lines, name, examples, repeats, complete)
-        for name in data or [*STREAMS, MANY_FEATURES]
-    }
-    tables = [table([line for found in one_by_one("speed", tasks) for line in found])]
+
+    def rows(name: str) -> list[list[str]]:
+        if name == MANY_FEATURES:
+            found = large_products(complete)
+        else:
+            found = comparisons(STREAMS[name][0](examples), complete)
+        return [row for comparison in found for row in comparison.rows(repeats)]
+
+    tasks = {name: functools.partial(rows, name) for name in data or [*STREAMS, MANY_FEATURES]}
+    tables = [(HEADER, [row for found in one_by_one("speed", tasks) for row in found])]
     if complete:
         calls = {name: functools.partial(first_call, name) for name in estimators()}
         seconds = one_by_one("first calls", calls)
-        rows = [[name, f"{spent:.1f}"] for name, spent in zip(calls, seconds, strict=True)]
-        tables.append((["first call of", "seconds"], rows))
+        spent = [[name, f"{one:.1f}"] for name, one in zip(calls, seconds, strict=True)]
+        tables.append((["first call of", "seconds"], spent))
     return tables
-
-
-def _lines(name: str, examples: int, repeats: int, complete: bool) -> list[Line]:
-    """The lines of one stream, or of many features."""
-    if name == MANY_FEATURES:
-        found = large_products(complete)
-    else:
-        found = comparisons(STREAMS[name][0](examples), complete)
-    return [line for comparison in found for line in comparison.lines(repeats)]
 
 
 def speed(
     data: Sequence[str] = (), examples: int = 20_000, repeats: int = 5, complete: bool = False
 ) -> list[tuple[Table, str]]:
-    """Measure in a clean process: the tables, the last one with the caption of all."""
-    environment, aside = clean_environment(os.environ)
+    """Measure in a process of its own: the tables, the last one with the caption of all."""
+    environment = os.environ | dict.fromkeys(THREAD_VARIABLES, "1")
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     options = json.dumps([list(data), examples, repeats, complete])
     command = [sys.executable, "-W", "ignore", "-m", __name__, options]
     run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
@@ -114,8 +106,6 @@ def speed(
         raise RuntimeError(f"the process that measures ended with {run.returncode}")
     ran_on, *tables, last = json.loads(run.stdout)
     notes = [CAPTION.format(repeats=repeats), f"On {ran_on}."]
-    if aside:
-        notes.append(f"Set aside: {', '.join(aside)}.")
     if made_up := missing(list(data)):
         notes.append(f"Made up, of the same shape, as no file is at hand: {', '.join(made_up)}.")
     notes += [
@@ -124,38 +114,6 @@ def speed(
         if importlib.util.find_spec(name) is None
     ]
     return [*((one, "") for one in tables), (last, "\n".join(notes))]
-
-
-def table(lines: Sequence[Line]) -> Table:
-    """A line for every ratio."""
-    rows = []
-    for line in lines:
-        figures = [number(line.ours), number(line.theirs), f"{line.ratio:.2f}"]
-        spread = f"{line.least:.2f}-{line.most:.2f}"
-        rows.append([line.what, line.data, *figures, spread, line.against])
-    return HEADER, rows
-
-
-def number(microseconds: float) -> str:
-    """Microseconds with two decimals, from ten on with one."""
-    return f"{microseconds:.2f}" if microseconds < 10.0 else f"{microseconds:.1f}"
-
-
-# The machine, and the clean environment variables that a measurement needs
-
-
-def clean_environment(environment: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """(environment with one thread and without variables that change speed, the removed variables)"""
-    aside = sorted(
-        name
-        for name in environment
-        if name.startswith(SLOWING_VARIABLES)
-        or (name.startswith("NUMBA_") and name != "NUMBA_CACHE_DIR")
-    )
-    clean = {name: value for name, value in environment.items() if name not in aside}
-    clean |= dict.fromkeys(THREAD_VARIABLES, "1")
-    clean["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    return clean, [name for name in aside if name not in THREAD_VARIABLES]
 
 
 def described() -> str:

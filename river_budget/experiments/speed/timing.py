@@ -8,24 +8,10 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 Run = Callable[[], object]
-
-
-@dataclass(frozen=True)
-class Line:
-    """Medians of microseconds per example, and of their ratios with the smallest and the largest."""
-
-    what: str
-    against: str
-    data: str
-    ours: float
-    theirs: float
-    ratio: float
-    least: float
-    most: float
 
 
 @dataclass
@@ -44,21 +30,25 @@ class Comparison:
             self.pairs += [(name, theirs) for name in ours]
         return self
 
-    def lines(self, repeats: int) -> list[Line]:
-        """Time all runs in turns, and compare the pairs."""
+    def rows(self, repeats: int) -> list[list[str]]:
+        """Time all runs in turns: a row of the table for each pair, with medians, and the smallest and largest ratio."""
         for run in self.runs.values():
             run()
         turns = [{name: seconds(run) for name, run in self.runs.items()} for _ in range(repeats)]
         found = []
         for ours, theirs in self.pairs:
             ratios = [turn[ours] / turn[theirs] for turn in turns]
-            a, b = (
-                1e6 * statistics.median(turn[name] for turn in turns) / self.examples
-                for name in (ours, theirs)
+            times = [self._microseconds(turn[name] for turn in turns) for name in (ours, theirs)]
+            spread = f"{min(ratios):.2f}-{max(ratios):.2f}"
+            found.append(
+                [ours, self.data, *times, f"{statistics.median(ratios):.2f}", spread, theirs]
             )
-            ratio = statistics.median(ratios)
-            found.append(Line(ours, theirs, self.data, a, b, ratio, min(ratios), max(ratios)))
         return found
+
+    def _microseconds(self, spent: Iterable[float]) -> str:
+        """The median of times per example, with two decimals, from ten on with one."""
+        each = 1e6 * statistics.median(spent) / self.examples
+        return f"{each:.2f}" if each < 10.0 else f"{each:.1f}"
 
 
 def seconds(run: Run) -> float:
