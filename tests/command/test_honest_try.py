@@ -18,7 +18,7 @@ import river_budget as rb
 from river_budget.experiments import command
 from river_budget.experiments.common.scores import NumberScore
 from river_budget.experiments.own_data import source, trial, values, verbs
-from river_budget.experiments.own_data.columns import Columns, Dates
+from river_budget.experiments.own_data.columns import Columns, Dates, described
 
 
 def tried(capsys, path, *arguments, models=LINEAR):
@@ -80,7 +80,7 @@ def test_of_standard_input_the_last_copies_but_one_count(n, capsys, tmp_path, mo
     pairs = [(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(n)]
     rows = [f"{a},{b},{'ny'[a + b > 0]}" for a, b in pairs]
     text = written(tmp_path, rows).read_bytes()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text))))
     code, out, _ = run(capsys, "try", "-", "--target", "y", *LINEAR)
     assert code == command.GOOD
     later = re.search(r"did not learn the last (\d+) rows, on these", out)
@@ -92,7 +92,7 @@ def test_of_standard_input_with_a_known_number_of_rows_the_last_tenth_counts(
     capsys, tmp_path, monkeypatch
 ):
     text = written(tmp_path, (f"{i % 7},{i % 3},{i % 7 > 3}" for i in range(300))).read_bytes()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text))))
     _, out, _ = run(capsys, "try", "-", "--target", "y", "--examples", 200, *LINEAR)
     assert "the last 20 rows, on these" in out
 
@@ -326,8 +326,8 @@ def test_latin_1_is_guessed_and_named(packed, capsys, tmp_path):
 def test_a_description_of_columns_is_checked_when_it_is_read():
     dates = {"t": Dates("ISO", MOMENT, False)}
     known = Columns(["a"], {"w": ["x"]}, True, ["s"], dates).description()
-    again = Columns.described(json.loads(json.dumps(known)))
+    again = described(json.loads(json.dumps(known)))
     assert (again.description(), again.growing) == (known, False)
     for dates in ({"t": ["%Q", "2024-01-01", False]}, {"t": ["ISO", "soon", False]}, {"t": 1}):
         with pytest.raises((ValueError, TypeError)):
-            Columns.described(known | {"dates": dates})
+            described(known | {"dates": dates})

@@ -151,7 +151,9 @@ def test_a_file_that_is_not_there_is_told(capsys, tmp_path):
 
 
 def test_standard_input_is_read_once(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines().encode())))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(lines().encode())))
+    )
     assert tried(capsys, "-")[0]["rows"] == 60
 
 

@@ -97,10 +97,7 @@ class Columns:
         self.missing: Counter[str] = Counter()
         self.unreadable: dict[str, list[Any]] = {}
         self.unknown: Counter[str] = Counter()  # words without a feature
-        self._numbers: list[tuple[str, int]] = []
-        self._words: list[tuple[str, int, dict[str, float]]] = []
-        self._texts: list[tuple[str, int]] = []
-        self._dates: list[tuple[str, int, Dates]] = []
+        self._places: dict[str, int] = {}  # in a row
 
     @property
     def names(self) -> list[str]:
@@ -110,37 +107,45 @@ class Columns:
     def place(self, names: Sequence[str]) -> None:
         """Find these columns in a file with the columns `names`."""
         check_names(self.names, names, "column")
-        places = {name: i for i, name in enumerate(names)}
-        self._numbers = [(name, places[name]) for name in self.numbers]
-        self._words = [
-            (name, places[name], dict.fromkeys(known.values(), 0.0))
-            for name, known in self.words.items()
-        ]
-        self._texts = [(name, places[name]) for name in self.texts]
-        self._dates = [(name, places[name], dates) for name, dates in self.dates.items()]
+        self._places = {name: i for i, name in enumerate(names)}
 
     def features(self, row: Sequence[Any], line: int) -> dict[str, float]:
         """The features of a row."""
         x: dict[str, float] = {}
-        for name, i in self._numbers:
+        for name in self.numbers:
+            cell = row[self._places[name]]
             try:
-                value = float(row[i])
+                value = float(cell)
             except (TypeError, ValueError):
-                value = self._odd(name, row[i], line)
+                value = self._odd(name, cell, line)
             if value - value == 0.0:  # finite
                 x[name] = value
             else:
                 self.missing[name] += 1
-        for name, i, absent in self._words:
-            if is_missing(row[i]):
-                self.missing[name] += 1
-            else:
-                self._add_word(x, name, word(row[i]), absent)
-        for name, i in self._texts:
-            self._add_text(x, name, row[i])
-        for name, i, dates in self._dates:
-            self._add_date(x, name, row[i], line, dates)
+        for name in self.words:
+            if (cell := self._cell(row, name)) is not None:
+                self._add_word(x, name, word(cell))
+        for name in self.texts:
+            if (cell := self._cell(row, name)) is not None:
+                for feature in (f"{name}_{one}" for one in words_of(cell)):
+                    x[feature] = x.get(feature, 0.0) + 1.0
+        for name, dates in self.dates.items():
+            if (cell := self._cell(row, name)) is not None:
+                found = moment(cell, dates.form)
+                if found is not None:
+                    x.update(dates.features(name, found))
+                else:
+                    self.missing[name] += 1
+                    note(self.unreadable.setdefault(name, []), line, cell)
         return x
+
+    def _cell(self, row: Sequence[Any], name: str) -> Any:
+        """The cell of a column; None, and counted, if it says nothing."""
+        cell = row[self._places[name]]
+        if not is_missing(cell):
+            return cell
+        self.missing[name] += 1
+        return None
 
     def _odd(self, name: str, cell: Any, line: int) -> float:
         """The number in a cell that float() does not read; NaN if it is no number."""
@@ -152,39 +157,16 @@ class Columns:
             note(self.unreadable.setdefault(name, []), line, cell)
         return float("nan") if found is None else found
 
-    def _add_word(
-        self, x: dict[str, float], name: str, text: str, absent: dict[str, float]
-    ) -> None:
+    def _add_word(self, x: dict[str, float], name: str, text: str) -> None:
         """Add 1 for the word of a column, and 0 for the column's other words."""
         known = self.words[name]
-        feature = known.get(text)
-        if feature is None and self.growing and len(known) < MOST_WORDS:
-            feature = known[text] = f"{name}_{text}"
-            absent[feature] = 0.0
-        x.update(absent)
-        if feature is None:
+        if text not in known and self.growing and len(known) < MOST_WORDS:
+            known[text] = f"{name}_{text}"
+        x.update(dict.fromkeys(known.values(), 0.0))
+        if text in known:
+            x[known[text]] = 1.0
+        else:
             self.unknown[name] += 1
-        else:
-            x[feature] = 1.0
-
-    def _add_text(self, x: dict[str, float], name: str, cell: Any) -> None:
-        """Add how often each word of a text occurs."""
-        if is_missing(cell):
-            self.missing[name] += 1
-            return
-        for one in words_of(cell):
-            feature = f"{name}_{one}"
-            x[feature] = x.get(feature, 0.0) + 1.0
-
-    def _add_date(self, x: dict[str, float], name: str, cell: Any, line: int, dates: Dates) -> None:
-        """Add the features of a date."""
-        found = moment(cell, dates.form)
-        if found is not None:
-            x.update(dates.features(name, found))
-        else:
-            self.missing[name] += 1
-            if not is_missing(cell):
-                note(self.unreadable.setdefault(name, []), line, cell)
 
     def description(self) -> dict[str, Any]:
         """All that must be known to read the columns of another file, for JSON."""
@@ -200,23 +182,9 @@ class Columns:
             "dates": dates,
         }
 
-    @classmethod
-    def described(cls, known: dict[str, Any]) -> Columns:
-        """The columns of a description; raises an error if it is none."""
-        words = {str(name): list(map(str, found)) for name, found in known["words"].items()}
-        dates = {}
-        for name, (form, first, timed) in known["dates"].items():
-            if form not in FORMS or type(timed) is not bool:
-                raise ValueError(form)
-            dates[str(name)] = Dates(form, datetime.datetime.fromisoformat(first), timed)
-        numbers, texts = (list(map(str, known[kind])) for kind in ("numbers", "texts"))
-        columns = cls(numbers, words, bool(known["decimal_comma"]), texts, dates)
-        columns.growing = False
-        return columns
 
-
-class SparseColumns:
-    """The features of LIBSVM, which leaves out zeros.
+class SparseColumns(Columns):
+    """The features of LIBSVM, which leaves out zeros: no column has a name.
 
     Features of the first rows that a line does not name are 0, unless there are so many that this would take long.
     """
@@ -224,14 +192,8 @@ class SparseColumns:
     MOST_FILLED = 1000
 
     def __init__(self, known: Sequence[str]):
+        super().__init__([], {})
         self.absent = dict.fromkeys(known, 0.0) if len(known) <= self.MOST_FILLED else {}
-        self.growing = True
-        self.missing: Counter[str] = Counter()
-        self.unreadable: dict[str, list[Any]] = {}
-        self.unknown: Counter[str] = Counter()
-
-    def place(self, names: Sequence[str]) -> None:
-        """Do nothing: LIBSVM's lines name their features."""
 
     def features(self, row: Sequence[Any], line: int) -> dict[str, float]:
         """The features of a row."""
@@ -240,6 +202,24 @@ class SparseColumns:
     def description(self) -> dict[str, Any]:
         """All that must be known to read another file, for JSON."""
         return {"sparse": list(self.absent)}
+
+
+def described(known: dict[str, Any]) -> Columns:
+    """The columns of a description; raises an error if it is none."""
+    columns: Columns
+    if "sparse" in known:
+        columns = SparseColumns(list(map(str, known["sparse"])))
+    else:
+        words = {str(name): list(map(str, found)) for name, found in known["words"].items()}
+        dates = {}
+        for name, (form, first, timed) in known["dates"].items():
+            if form not in FORMS or type(timed) is not bool:
+                raise ValueError(form)
+            dates[str(name)] = Dates(form, datetime.datetime.fromisoformat(first), timed)
+        numbers, texts = (list(map(str, known[kind])) for kind in ("numbers", "texts"))
+        columns = Columns(numbers, words, bool(known["decimal_comma"]), texts, dates)
+    columns.growing = False
+    return columns
 
 
 def note(found: list[Any], line: int, cell: Any) -> None:

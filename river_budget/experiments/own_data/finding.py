@@ -29,7 +29,7 @@ ID_NAME = re.compile(r"(^|[\s_-])(id|uuid|guid|index|key)$|^unnamed: 0$", re.IGN
 class Plan:
     """What to learn from a file, and notes about its columns."""
 
-    columns: Columns | SparseColumns
+    columns: Columns
     target: Target
     at: int  # the index of the target in a row
     notes: list[str] = field(default_factory=list)

@@ -15,7 +15,7 @@ from typing import Any
 from ... import saving
 from ...saving import SavedModelError
 from ..common.scores import LabelScore, NumberScore, Score
-from .columns import Columns, SparseColumns, Target
+from .columns import SparseColumns, Target, described
 from .finding import Plan
 from .source import Source
 from .trial import with_labels
@@ -57,18 +57,12 @@ def _described(known: dict[str, Any]) -> tuple[Plan, list[Any] | None, bool]:
     name, kind = known["target"]
     if kind not in ("number", "int", "bool", "text"):
         raise ValueError(kind)
-    columns: Columns | SparseColumns
-    if "sparse" in known:
-        columns = SparseColumns([str(one) for one in known["sparse"]])
-        columns.growing = False
-        comma = False
-    else:
-        columns = Columns.described(known)
-        comma = columns.decimal_comma
+    columns = described(known)
     labels = known["labels"]
     if labels is not None and len(labels) != 2:
         raise ValueError(labels)
-    return Plan(columns, Target(str(name), kind, comma), -1), labels, bool(known["header"])
+    target = Target(str(name), kind, columns.decimal_comma)
+    return Plan(columns, target, -1), labels, bool(known["header"])
 
 
 Prediction = tuple[Any, float | None]  # what is predicted, and the probability of a label
@@ -82,7 +76,7 @@ class Predictions:
         self.score: Score = NumberScore() if plan.target.regression else LabelScore()
         self._at = place(plan, source)
         self._predict = model.predict_one if plan.target.regression else model.predict_proba_one
-        self.rows = self.empty = 0
+        self.rows = 0
         self.unseen: collections.Counter[Any] = collections.Counter()  # labels not seen in training
 
     def __iter__(self) -> Iterator[Prediction]:
@@ -91,7 +85,6 @@ class Predictions:
             if row:
                 yield self._one(row, line)
             else:  # the row has a wrong number of cells: no prediction
-                self.empty += 1
                 yield None, None
 
     def _one(self, row: Sequence[Any], line: int) -> Prediction:
@@ -113,18 +106,12 @@ class Predictions:
 
 def place(plan: Plan, source: Source) -> int | None:
     """Find the columns of a model in a source, and the place of the target if it is there."""
-    if source.names is None or isinstance(plan.columns, SparseColumns):
-        if source.names is not None or isinstance(plan.columns, Columns):
-            raise RuntimeError(
-                f"the model was not trained on such a file, but this is {source.how}"
-            )
+    if (source.names is None) != isinstance(plan.columns, SparseColumns):
+        raise RuntimeError(f"the model was not trained on such a file, but this is {source.how}")
+    if source.names is None:
         return 0
-    names = source.names
-    name = plan.target.name
-    if not source.header and str(len(names) + 1) in {
-        name,
-        *plan.columns.names,
-    }:
+    names, name = source.names, plan.target.name
+    if not source.header and str(len(names) + 1) in {name, *plan.columns.names}:
         names = [str(i + 1) for i in range(len(names) + 1)]  # the target's column is missing
         names.remove(name)
     plan.columns.place(names)

@@ -39,7 +39,6 @@ class Source:
     `share` is how much of the file has been read, None where nobody knows. `broken` says why the rows ended early.
     """
 
-    kind: str
     how: str  # in words
     names: list[str] | None
     rows: Iterator[Row]
@@ -67,7 +66,7 @@ def opened(
     """A file, or standard input for `-`; a first row with one of the expected names is a header."""
     with contextlib.ExitStack() as stack:
         try:
-            raw = _raw(path, stack)
+            raw = sys.stdin.buffer if path == "-" else stack.enter_context(open(path, "rb"))
             packed = UNPACK.get(os.path.splitext(path)[1])
             stream: Any = raw if packed is None else stack.enter_context(packed(raw))
             head = stream.peek(1 << 12)
@@ -82,9 +81,9 @@ def opened(
 
         found = _kind(path, head) if kind == "auto" else kind
         if found == "parquet":
-            yield Source(found, "Parquet", *_parquet(path, packed is not None))
+            yield Source("Parquet", *_parquet(path, packed is not None))
         elif found == "libsvm":
-            yield Source(found, "LIBSVM", None, _libsvm(_lines(stream, path), path), share)
+            yield Source("LIBSVM", None, _libsvm(_lines(stream, path), path), share)
         else:
             encoding = csv_text.encoding_of(_beginning(path, head, stream))
             text = _text(path, head, stream, encoding)
@@ -98,7 +97,7 @@ def opened(
                 f"; no UTF-8, so read as latin-1 ({encoding})" if encoding == csv_text.OTHER else ""
             )
             how = f"CSV with {csv_text.SEPARATORS[separator]}, {top}{guessed}"
-            yield Source(found, how, names, rows, share, has_header, separator == ";", odd)
+            yield Source(how, names, rows, share, has_header, separator == ";", odd)
 
 
 def _unreadable(path: str, error: BaseException) -> RuntimeError:
@@ -120,14 +119,6 @@ def _lines(stream: Any, path: str) -> Iterator[Any]:
         if not line:
             return
         yield line
-
-
-def _raw(path: str, stack: contextlib.ExitStack) -> Any:
-    """The bytes of a file or of standard input."""
-    if path != "-":
-        return stack.enter_context(open(path, "rb"))
-    stream = sys.stdin.buffer
-    return stream if hasattr(stream, "peek") else io.BufferedReader(stream)  # type: ignore[type-var]
 
 
 def _kind(path: str, head: bytes) -> str:

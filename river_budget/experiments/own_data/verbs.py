@@ -27,7 +27,7 @@ from ..common.console import (
 )
 from ..common.scores import UNSCORED_ROWS
 from ..common.tables import Table
-from .columns import MOST_LABELS, MOST_WORDS, SparseColumns, Target
+from .columns import MOST_LABELS, MOST_WORDS, Target
 from .finding import Plan, plan, preview_of
 from .predicting import Prediction, Predictions, load, save
 from .source import Source, opened
@@ -130,8 +130,7 @@ def caption(trial: Trial, found: Plan, name: str, delay: int = 0) -> str:
             f"Frozen: copies that did not learn the last {counted(trial.rows_later, 'row')}, on these rows. A saved model does not "
             "learn in `predict`, so of later rows expect the frozen error, and not the one in front of it. "
         )
-    texts = not isinstance(found.columns, SparseColumns) and found.columns.texts
-    about = CAPTION.format(scaler="MaxAbsScaler" if texts else "StandardScaler")
+    about = CAPTION.format(scaler="MaxAbsScaler" if found.columns.texts else "StandardScaler")
     ranking = trial.ranking()
     if ranking and not ranking[0].beats_constant:
         constant = "the mean" if found.target.regression else label
@@ -159,8 +158,7 @@ def odd(found: Plan, source: Source) -> Iterator[str]:
         more = " ..." if len(columns.missing) > 10 else ""
         yield f"missing, so the feature is left out of the row: {', '.join(parts)}{more}"
     for name, (line, cell, count) in list(columns.unreadable.items())[:10]:
-        dates = not isinstance(columns, SparseColumns) and name in columns.dates
-        kind = "date" if dates else "number"
+        kind = "date" if name in columns.dates else "number"
         are = f"1 is no {kind}" if count == 1 else f"{count:,} are no {kind}s"
         yield f"of those in {name!r}, {are}, first {cell!r} in line {line}"
     for name, count in columns.unknown.most_common(10):
@@ -213,9 +211,8 @@ def save_best(path: str, trial: Trial, found: Plan, source: Source) -> None:
 def run_predict(options: argparse.Namespace) -> int:
     """Print the predictions of a saved model."""
     model, found, labels, had_header = load(options.model)
-    expected = [] if isinstance(found.columns, SparseColumns) else found.columns.names
     header = "no" if options.header == "auto" and not had_header else options.header
-    with opened(options.data, options.read, header, expected) as source:
+    with opened(options.data, options.read, header, found.columns.names) as source:
         predictions = Predictions(model, found, labels, source)
         names = ["prediction"] if found.target.regression else ["prediction", "probability"]
         write = write_json if options.format == "json" else write_csv

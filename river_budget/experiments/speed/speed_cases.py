@@ -33,12 +33,11 @@ LOGISTIC, SAMPLER = "LogisticRegression", "RBFSampler(100), linear"
 
 @dataclass(frozen=True)
 class Stream:
-    """Rows and labels. Sparse ones have zeros that can be skipped."""
+    """Rows and labels."""
 
     name: str
     X: npt.NDArray[np.float64]
     y: npt.NDArray[np.bool_]
-    sparse: bool = False
 
     def __len__(self) -> int:
         return len(self.y)
@@ -53,7 +52,7 @@ def waveform(n: int) -> Stream:
 def a9a(n: int) -> Stream:
     """Adult, features -1, 0 and 1."""
     X, y = _rows(datasets.A9a(), n, 14)
-    return Stream("a9a, d=123", np.sign(X), y, sparse=True)
+    return Stream("a9a, d=123", np.sign(X), y)
 
 
 def cod_rna(n: int) -> Stream:
@@ -65,7 +64,7 @@ def cod_rna(n: int) -> Stream:
 def mnist(n: int) -> Stream:
     """The even digits against the odd ones."""
     X, y = _rows(datasets.MnistTest(), n, 151)
-    return Stream("mnist, d=780", X, y % 2 == 0, sparse=True)
+    return Stream("mnist, d=780", X, y % 2 == 0)
 
 
 STREAMS: dict[str, tuple[Callable[[int], Stream], Any]] = {
@@ -159,11 +158,6 @@ def sklearn_learning(stream: Stream, kind: str, n: int) -> Run | None:
 # the comparisons
 
 
-def compared(stream: Stream) -> Comparison:
-    """A comparison over all examples of a stream, still empty."""
-    return Comparison(stream.name, len(stream))
-
-
 def learn_and_score(stream: Stream, complete: bool) -> Iterator[Comparison]:
     """Compare on arrays with scikit-learn: learning with as many features as our budget, scoring with its kernel."""
     large: dict[str, Make] = {"BSGD merge": lambda k: rb.BSGDClassifier(500, k)}
@@ -172,7 +166,7 @@ def learn_and_score(stream: Stream, complete: bool) -> Iterator[Comparison]:
         model = rb.BSGDClassifier(budget, kernel_for(stream))
         model.learn_many(stream.X, stream.y)
         ours = {f"{name}, B={budget}": learning(make, stream) for name, make in learners.items()}
-        comparison = compared(stream)
+        comparison = Comparison(stream.name, len(stream))
         comparison.against(SKLEARN, sklearn_learning(stream, "RBFSampler", budget), ours)
         yield comparison.against(PRODUCTS, *scorings(model, stream.X))
 
@@ -196,7 +190,9 @@ def features_of_scikit_learn(stream: Stream) -> Iterator[Comparison]:
     fogd = {"FOGD, D=400": learning(lambda k: rb.FOGDClassifier(400, k, seed=1), stream)}
     nogd = {"NOGD, B=100": learning(lambda k: rb.NOGDClassifier(100, k), stream)}
     for kind, n, ours in (("RBFSampler", 400, fogd), ("Nystroem", 100, nogd)):
-        yield compared(stream).against(SKLEARN, sklearn_learning(stream, kind, n), ours)
+        yield Comparison(stream.name, len(stream)).against(
+            SKLEARN, sklearn_learning(stream, kind, n), ours
+        )
 
 
 def large_products(complete: bool) -> Iterator[Comparison]:
