@@ -14,102 +14,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from .binary import (
-    A9a,
-    CodRNA,
-    Electricity,
-    German,
-    GermanScaled,
-    Ijcnn1,
-    KDDCup08,
-    KDDCup99,
-    KDDCup99TenPercent,
-    Mushrooms,
-    PhishingWebsites,
-    Reuters,
-    SkinNonSkin,
-    Spambase,
-    W7a,
-    W8a,
-    W8aTrain,
-)
+from . import binary, multiclass, regression
+from .binary import *  # noqa: F403
 from .fetching import DatasetUnavailable
 from .generated import Checkerboard, Waveform
-from .multiclass import (
-    Acoustic,
-    Covtype,
-    Dna,
-    Letter,
-    LetterRaw,
-    Mnist,
-    MnistTest,
-    Poker,
-    PokerTest,
-    Satimage,
-    Shuttle,
-    Usps,
-)
-from .regression import (
-    Abalone,
-    AbaloneScaled,
-    Cadata,
-    Casp,
-    Cpusmall,
-    Housing,
-    Mg,
-    Parkinsons,
-    Slice,
-    Year,
-)
+from .multiclass import *  # noqa: F403
+from .regression import *  # noqa: F403
 from .stored import StoredDataset
 
-__all__ = [
-    "A9a",
-    "Abalone",
-    "AbaloneScaled",
-    "Acoustic",
-    "Cadata",
-    "Casp",
-    "Checkerboard",
-    "CodRNA",
-    "Covtype",
-    "Cpusmall",
-    "DatasetUnavailable",
-    "Dna",
-    "Electricity",
-    "German",
-    "GermanScaled",
-    "Housing",
-    "Ijcnn1",
-    "KDDCup08",
-    "KDDCup99",
-    "KDDCup99TenPercent",
-    "Letter",
-    "LetterRaw",
-    "Mg",
-    "Mnist",
-    "MnistTest",
-    "Mushrooms",
-    "Parkinsons",
-    "PhishingWebsites",
-    "Poker",
-    "PokerTest",
-    "Reuters",
-    "Satimage",
-    "Shuttle",
-    "SkinNonSkin",
-    "Slice",
-    "Spambase",
-    "StoredDataset",
-    "Usps",
-    "W7a",
-    "W8a",
-    "W8aTrain",
-    "Waveform",
-    "Year",
-    "load",
-    "names",
-]
+__all__ = ["Checkerboard", "DatasetUnavailable", "StoredDataset", "Waveform", "load", "names"]
+__all__ += binary.__all__
+__all__ += multiclass.__all__
+__all__ += regression.__all__
 
 
 def __dir__() -> list[str]:

@@ -8,6 +8,26 @@ from .definitions import Definition, File, listed, matlab_file, uci
 from .reading import Csv, kdd
 from .stored import StoredDataset
 
+__all__ = [
+    "A9a",
+    "CodRNA",
+    "Electricity",
+    "German",
+    "GermanScaled",
+    "Ijcnn1",
+    "KDDCup08",
+    "KDDCup99",
+    "KDDCup99TenPercent",
+    "Mushrooms",
+    "PhishingWebsites",
+    "Reuters",
+    "SkinNonSkin",
+    "Spambase",
+    "W7a",
+    "W8a",
+    "W8aTrain",
+]
+
 KDD99 = "http://kdd.ics.uci.edu/databases/kddcup99"
 TICK = (
     "https://raw.githubusercontent.com/X-DataInitiative/tick-datasets/"

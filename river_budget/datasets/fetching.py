@@ -13,14 +13,14 @@ import importlib.resources
 import lzma
 import os
 import pathlib
-import sys
 import tempfile
-import time
 import urllib.request
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import IO, TypeVar
+
+from ..progress import Progress
 
 Result = TypeVar("Result")
 
@@ -124,22 +124,15 @@ def _fetched(address: str, examine: Callable[[pathlib.Path], Result]) -> Result:
 
 
 def _copy(source: IO[bytes], target: IO[bytes], address: str, size: int | None) -> None:
-    done, shown = 0, 0.0
-    while piece := source.read(PIECE):
-        target.write(piece)
-        done += len(piece)
-        if time.monotonic() > shown + 0.5:
-            shown = time.monotonic()
-            _show(address, done, size)
-    _show(address, done, size, "\n")
+    done, whole = 0, "?" if size is None else f"{size / 1e6:.1f}"
+    with Progress(1, address) as bar:
+        while piece := source.read(PIECE):
+            target.write(piece)
+            done += len(piece)
+            bar.show(f"{done / 1e6:.1f} of {whole} MB")
+        bar.advance()
     if size is not None and done != size:
         raise ValueError(f"{done:,} of {size:,} bytes arrived")
-
-
-def _show(address: str, done: int, size: int | None, end: str = "") -> None:
-    """Show one line on standard error, updated as bytes arrive."""
-    whole = "?" if size is None else f"{size / 1e6:.1f}"
-    print(f"\r{address}: {done / 1e6:.1f} of {whole} MB", end=end, file=sys.stderr, flush=True)
 
 
 def _advice(names: Sequence[str], why: str) -> str:

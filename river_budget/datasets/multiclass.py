@@ -9,6 +9,21 @@ from .preparing import columns_around_zero, pixels
 from .reading import letters
 from .stored import StoredDataset
 
+__all__ = [
+    "Acoustic",
+    "Covtype",
+    "Dna",
+    "Letter",
+    "LetterRaw",
+    "Mnist",
+    "MnistTest",
+    "Poker",
+    "PokerTest",
+    "Satimage",
+    "Shuttle",
+    "Usps",
+]
+
 
 class Dna(StoredDataset):
     """DNA: boundaries of introns and exons, with features 0 or 1.

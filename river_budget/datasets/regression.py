@@ -9,6 +9,19 @@ from .preparing import everything_to_unit
 from .reading import Csv, Reader
 from .stored import StoredDataset
 
+__all__ = [
+    "Abalone",
+    "AbaloneScaled",
+    "Cadata",
+    "Casp",
+    "Cpusmall",
+    "Housing",
+    "Mg",
+    "Parkinsons",
+    "Slice",
+    "Year",
+]
+
 
 def _uci(
     name: str, n_features: int, path: str, rows: int, member: str, reader: Reader
