@@ -255,14 +255,12 @@ class _Gate:
             self.behind.learn_many(batch.some(), **given)
 
     def _note_skipped(self, batch: Batch) -> None:
-        """Tell the guard what was skipped, and where examples between were not."""
-        bad = batch.bad
-        for t in np.flatnonzero(bad).tolist():
-            if t and not bad[t - 1]:
+        """Tell the guard which examples were skipped, and which not."""
+        for t, bad in enumerate(batch.bad.tolist()):
+            if bad:
+                self.guard.note_skipped(*batch.first_bad(t))
+            else:
                 self.guard._in_a_row = 0
-            self.guard.note_skipped(*batch.first_bad(t))
-        if len(bad) and not bad[-1]:
-            self.guard._in_a_row = 0
 
     def predict_many(self, X: Any) -> Any:
         batch, behind = Batch(X), self.behind
