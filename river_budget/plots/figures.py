@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .line_styles import LineStyle, line_styles_of
-from .panels import Curve, Floats, Line, Panel, covered, curves_of, same_curves
+from .panels import Floats, Line, Panel, covered, same_curves
 
 __all__ = ["Line", "Panel", "draw", "figure_of"]
 
@@ -138,10 +138,7 @@ def _fill(
 def _styles_of(panels: Sequence[Panel]) -> Styles:
     """The style of each name that has a line with points."""
     return line_styles_of(
-        line.name
-        for panel in panels
-        for line, curve in zip(panel.lines, curves_of(panel), strict=True)
-        if not curve.empty
+        curve.name for panel in panels for curve in panel.curves if not curve.empty
     )
 
 
@@ -155,29 +152,28 @@ def _handles(panels: Sequence[Panel], styles: Styles) -> list[Any]:
 
 
 def _draw_panel(axes: Any, panel: Panel, styles: Styles) -> None:
-    curves = curves_of(panel)
     axes.set_xscale("log" if panel.log_x else "linear")
     axes.set_yscale("log" if panel.log_y else "linear")
     axes.margins(MARGIN)
     _label(axes, panel)
     order, below = list(styles), covered(panel)
-    for i, (line, curve) in enumerate(zip(panel.lines, curves, strict=True)):
+    for i, curve in enumerate(panel.curves):
         if curve.empty:
             continue
-        style = styles[line.name]
+        style = styles[curve.name]
         _draw_spread(axes, curve, style)
         drawn = _drawn(style, curve.points)
         if not curve.points and curve.x.size > MARKED:  # not where others have markers
-            drawn["markevery"] = (order.index(line.name) / len(order) / MARKS, 1.0 / MARKS)
+            drawn["markevery"] = (order.index(curve.name) / len(order) / MARKS, 1.0 / MARKS)
         if i in below:
             width = THICK + BORDER * _depth(i, below)
             drawn |= {"linewidth": width, "alpha": PALE, "linestyle": "-", "zorder": 1.8}
         axes.plot(curve.x, curve.y, **drawn)
-    if all(curve.empty for curve in curves):
+    if all(curve.empty for curve in panel.curves):
         axes.set(xticks=[], yticks=[])
         axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", color="0.4")
     else:
-        _set_limits(axes, panel, curves)
+        _set_limits(axes, panel)
 
 
 def _label(axes: Any, panel: Panel) -> None:
@@ -202,7 +198,7 @@ def _depth(i: int, below: dict[int, int]) -> int:
     return 1 + _depth(below[i], below) if i in below else 0
 
 
-def _draw_spread(axes: Any, curve: Curve, style: LineStyle) -> None:
+def _draw_spread(axes: Any, curve: Line, style: LineStyle) -> None:
     if np.isnan(curve.high).all():
         return
     # a log axis cannot show a lower border of 0 or less, and draws from 0 as from the frame
@@ -227,13 +223,13 @@ def _drawn(style: LineStyle, points: bool) -> dict[str, Any]:
     }
 
 
-def _set_limits(axes: Any, panel: Panel, curves: Sequence[Curve]) -> None:
+def _set_limits(axes: Any, panel: Panel) -> None:
     """Set the limits of the y axis, and choose the ticks, after the lines are drawn.
 
     Means over the first examples of a stream vary so much that they would make the rest of the curve flat.
     """
     low, high = axes.get_ylim()
-    late = np.concatenate([np.empty(0), *(_late_values(curve, panel.log_x) for curve in curves)])
+    late = np.concatenate([_late_values(curve, panel.log_x) for curve in panel.curves])
     if late.size:
         heights = np.log10(late) if panel.log_y else late
         extra = (EXTRA_HEIGHT + MARGIN) * np.ptp(heights)
@@ -249,7 +245,7 @@ def _set_limits(axes: Any, panel: Panel, curves: Sequence[Curve]) -> None:
     _set_ticks(axes.yaxis, panel.log_y, percent_of if panel.percent else short)
 
 
-def _late_values(curve: Curve, log_x: bool) -> Floats:
+def _late_values(curve: Line, log_x: bool) -> Floats:
     """All finite values of y and of the spread, except at the start of a long curve."""
     chosen = np.isfinite(curve.x)
     if np.count_nonzero(chosen) >= LONG_CURVE:

@@ -1,18 +1,17 @@
-"""Panels and their lines, as input of a figure, and curves: the lines as arrays.
-
-Values that an axis cannot show are NaN in the arrays.
-"""
+"""Panels and their lines, as input of a figure."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Numbers = Any  # a sequence or an array
 COINCIDE = 0.012  # curves closer than this share of a panel's height look like one
 TOO_FAR = 1e100  # larger values, and their inverses on log axes, are left out like infinite ones
 
@@ -35,11 +34,15 @@ class Line:
     """
 
     name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
+    x: Numbers
+    y: Numbers
+    low: Numbers = None
+    high: Numbers = None
     points: bool = False
+
+    @property
+    def empty(self) -> bool:
+        return not np.isfinite(np.add(self.x, self.y)).any()
 
 
 @dataclass(frozen=True)
@@ -54,37 +57,22 @@ class Panel:
     log_y: bool = False
     percent: bool = False
 
+    @functools.cached_property
+    def curves(self) -> list[Line]:
+        """The lines as arrays, with NaN for what the axes cannot show and for bands that there are not."""
+        return [self._curve(line) for line in self.lines]
 
-class Curve(NamedTuple):
-    """A line as arrays of the same length. Values that its axes cannot show are NaN."""
-
-    x: Floats
-    y: Floats
-    low: Floats
-    high: Floats
-    points: bool
-
-    @property
-    def empty(self) -> bool:
-        return not np.isfinite(self.x + self.y).any()
-
-
-def _curve_of(line: Line, panel: Panel) -> Curve:
-    if (line.low is None) != (line.high is None):
-        raise ValueError(f"{line.name}: low and high come together")
-    x, y = _numbers(line.x, panel.log_x), _numbers(line.y, panel.log_y)
-    low = np.full_like(y, np.nan) if line.low is None else _numbers(line.low, panel.log_y)
-    high = np.full_like(y, np.nan) if line.high is None else _numbers(line.high, panel.log_y)
-    if not x.size == y.size == low.size == high.size:
-        raise ValueError(f"{line.name}: x, y, low and high differ in length")
-    return Curve(x, y, low, high, line.points)
+    def _curve(self, line: Line) -> Line:
+        x, y = _numbers(line.x, self.log_x), _numbers(line.y, self.log_y)
+        none = np.full_like(y, np.nan)
+        low, high = (
+            none if limit is None else _numbers(limit, self.log_y)
+            for limit in (line.low, line.high)
+        )
+        return Line(line.name, x, y, low, high, line.points)
 
 
-def curves_of(panel: Panel) -> list[Curve]:
-    return [_curve_of(line, panel) for line in panel.lines]
-
-
-def _numbers(values: Sequence[float], log: bool) -> Floats:
+def _numbers(values: Numbers, log: bool) -> Floats:
     array = np.array(values, dtype=float)
     within = np.abs(array) < TOO_FAR
     if log:
@@ -94,7 +82,7 @@ def _numbers(values: Sequence[float], log: bool) -> Floats:
 
 def covered(panel: Panel) -> dict[int, int]:
     """{covered line: the first later line that covers it}, by index."""
-    curves = curves_of(panel)
+    curves = panel.curves
     values = [np.log10(curve.y) if panel.log_y else curve.y for curve in curves]
     finite = np.concatenate([np.empty(0), *(y[np.isfinite(y)] for y in values)])
     if not finite.size:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from river import base
 
+from ..parameters import whole
 from .figures import on_axes
 from .panels import Line, Panel
 from .running import Example, Floats, Models, in_orders, named, predict_and_learn
@@ -70,8 +71,7 @@ def reliability(
     for name, model in entries.items():
         if not isinstance(model, base.Classifier):
             raise ValueError(f"models: {name} is no classifier, so it has no probabilities")
-    if bins < 1:
-        raise ValueError(f"bins must be at least 1, not {bins}")
+    whole(1)("bins", bins)
     (rows,) = in_orders(stream, 1, examples)
     lines = []
     for name, model in entries.items():

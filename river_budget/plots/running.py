@@ -16,6 +16,7 @@ from river import base
 
 from ..datasets.orders import ours
 from ..nested import steps_of
+from ..parameters import whole
 
 Example = tuple[dict[Any, Any], Any]
 Models = Any  # a River model, several, or a mapping from names to models
@@ -100,8 +101,7 @@ def in_orders(
 
     A dataset of this package has its own orders: those of the papers, and only one if it is ordered in time.
     """
-    if orders < 1:
-        raise ValueError(f"orders must be at least 1, not {orders}")
+    whole(1)("orders", orders)
     if orders > 1 and hasattr(stream, "in_order"):
         for k in range(1 if getattr(stream, "time_order", False) else orders):
             yield list(islice(stream.in_order(k), examples))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from river import base
@@ -94,12 +94,12 @@ def decision_surface(
         ax = pyplot().figure(figsize=ONLY_PANEL, dpi=DPI, layout="constrained").add_subplot()
     places = [[x.get(name, 0.0) for name in names] for x, _ in points]
     box = limits or _around(np.array([*places, *(place for place, _ in stored)], float))
-    x, y = (np.linspace(*ends, resolution) for ends in (box[:2], box[2:]))
+    plane = Plane(names, *(np.linspace(*ends, resolution) for ends in (box[:2], box[2:])))
     if isinstance(model, base.Classifier):
-        colours = _draw_regions(ax, model, last, names, x, y, [label for _, label in points])
+        colours = _draw_regions(ax, model, last, plane, [label for _, label in points])
     else:
         colours = {}
-        _draw_levels(ax, model, last, names, x, y)
+        _draw_levels(ax, model, last, plane)
     _draw_points(ax, points, places, colours)
     _draw_vectors(ax, stored, colours, getattr(last, "labels", None))
     _add_legend(ax, colours, bool(stored))
@@ -139,37 +139,38 @@ def _around(places: Floats) -> tuple[float, float, float, float]:
     return left, right, bottom, top
 
 
-def _plane(ask: Callable[[dict[Any, Any]], Any], names: Sequence[Any], x: Floats, y: Floats) -> Any:
-    """The predictions at every point of the grid, a row for each y."""
-    found = np.empty((len(y), len(x)), object)
-    for i, b in enumerate(y.tolist()):
-        for j, a in enumerate(x.tolist()):
-            found[i, j] = ask({names[0]: a, names[1]: b})
-    return found
+class Plane(NamedTuple):
+    """The names of two features, and the places of the grid along both axes."""
+
+    names: Sequence[Any]
+    x: Floats
+    y: Floats
+
+    def predictions(self, ask: Callable[[dict[Any, Any]], Any]) -> Any:
+        """The predictions at every point of the grid, a row for each y."""
+        found = np.empty((len(self.y), len(self.x)), object)
+        for i, b in enumerate(self.y.tolist()):
+            for j, a in enumerate(self.x.tolist()):
+                found[i, j] = ask({self.names[0]: a, self.names[1]: b})
+        return found
 
 
 def _draw_regions(
-    ax: Any,
-    model: Any,
-    last: Any,
-    names: Sequence[Any],
-    x: Floats,
-    y: Floats,
-    labels: Iterable[Any],
+    ax: Any, model: Any, last: Any, plane: Plane, labels: Iterable[Any]
 ) -> dict[Any, str]:
     """Colour the predicted classes. Returns the colour of each."""
-    found = _plane(model.predict_one, names, x, y)
+    found = plane.predictions(model.predict_one)
     order = in_order({*found.flat, *labels})
     colours = {label: PALETTE[i % len(PALETTE)] for i, label in enumerate(order)}
     numbers = _numbers(found, order.index)
     if len(order) == 2 and is_ours(last):  # draw the boundary between grid points too
-        sure = _plane(model.predict_proba_one, names, x, y)
+        sure = plane.predictions(model.predict_proba_one)
         numbers = _numbers(sure, lambda shares: shares.get(order[1], 0.0))
     edges = np.arange(len(order) + 1) - 0.5
-    ax.contourf(x, y, numbers, edges, colors=[*colours.values()], alpha=TINT)
+    ax.contourf(plane.x, plane.y, numbers, edges, colors=[*colours.values()], alpha=TINT)
     for border in edges[1:-1]:
         sides = numbers if len(order) == 2 else np.where(numbers < border, border - 1, border + 1)
-        ax.contour(x, y, sides, [border], colors=GREY, linewidths=0.8)
+        ax.contour(plane.x, plane.y, sides, [border], colors=GREY, linewidths=0.8)
     return colours
 
 
@@ -177,18 +178,19 @@ def _numbers(found: Any, number: Callable[[Any], float]) -> Floats:
     return np.array([number(each) for each in found.flat], float).reshape(found.shape)
 
 
-def _draw_levels(
-    ax: Any, model: Any, last: Any, names: Sequence[Any], x: Floats, y: Floats
-) -> None:
+def _draw_levels(ax: Any, model: Any, last: Any, plane: Plane) -> None:
     """Colour the predicted numbers, and draw the line above which our detectors call an example unusual."""
     detector = hasattr(last, "score_one")
-    values = _plane(model.score_one if detector else model.predict_one, names, x, y).astype(float)
-    shades = ax.contourf(x, y, values, SMOOTH, cmap="cividis")
+    ask = model.score_one if detector else model.predict_one
+    values = plane.predictions(ask).astype(float)
+    shades = ax.contourf(plane.x, plane.y, values, SMOOTH, cmap="cividis")
     bar = ax.figure.colorbar(shades, ax=ax, ticks=load_matplotlib().ticker.MaxNLocator(10))
     bar.set_label("anomaly score" if detector else "prediction", fontsize=TEXT)
     bar.ax.tick_params(labelsize=SMALL)
     if detector and is_ours(last) and values.min() < HALF < values.max():
-        bar.add_lines(ax.contour(x, y, values, [HALF], colors=VERMILLION, linewidths=1.5))
+        bar.add_lines(
+            ax.contour(plane.x, plane.y, values, [HALF], colors=VERMILLION, linewidths=1.5)
+        )
         bar.set_label("anomaly score; unusual beyond the line of .5", fontsize=TEXT)
 
 

@@ -114,7 +114,7 @@ def test_what_cannot_be_drawn_is_named():
         rb.plots.mistake_curve([classifier, regressor], PHISHING)
     with pytest.raises(ValueError, match="models: a must be a River model, not 3"):
         rb.plots.mistake_curve({"a": 3}, PHISHING)
-    with pytest.raises(ValueError, match="orders must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="orders must be a whole number of at least 1"):
         rb.plots.mistake_curve(classifier, PHISHING, orders=0)
     with pytest.raises(ValueError, match="window must be a whole number of at least 1"):
         rb.plots.mistake_curve(classifier, PHISHING, window=0)
@@ -122,7 +122,7 @@ def test_what_cannot_be_drawn_is_named():
         rb.plots.mistake_curve(classifier, [])
     with pytest.raises(ValueError, match="models: FOGD is no classifier"):
         rb.plots.reliability(regressor, PHISHING)
-    with pytest.raises(ValueError, match="bins must be at least 1"):
+    with pytest.raises(ValueError, match="bins must be a whole number of at least 1"):
         rb.plots.reliability(classifier, PHISHING, bins=0)
     with pytest.raises(ValueError, match="LogisticRegression has no budget, window or n_comp"):
         rb.plots.budget_sweep(linear_model.LogisticRegression(), PHISHING)

@@ -232,15 +232,3 @@ def test_strange_lines_are_drawn(lines, log):
 def test_an_empty_panel_says_so():
     (text,) = axes_of().texts
     assert text.get_text() == "no data"
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (Line("SBP", [1, 2], [1]), "SBP: x, y, low and high differ in length"),
-        (Line("SBP", [1], [1], [0]), "SBP: low and high come together"),
-    ],
-)
-def test_impossible_lines_are_named(line, message):
-    with pytest.raises(ValueError, match=message):
-        figure_of([panel(line)])
