@@ -6,7 +6,7 @@ which follow from names: algorithms/features/drawn.py. AutoKernel's own tables: 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -67,6 +67,14 @@ class Columns:
 
     def scores(self, model: Any, batch: Any, score: Any) -> Rows:
         """Where names are drawn: the scores of examples with unknown names, by this pass."""
+        raise NotImplementedError
+
+    def lends(self, model: Any, new: Collection[Any], x: Collection[Any]) -> bool:
+        """Whether the new names of this example may keep their places only if the pass stores it."""
+        return False
+
+    def lend(self, model: Any, x: Collection[Any], listed: Any, learn: Callable[[Any], Any]) -> Any:
+        """Then: `learn` the listed example with vacant places for new names."""
         raise NotImplementedError
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:

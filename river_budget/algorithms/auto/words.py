@@ -64,10 +64,10 @@ class WordTables(AutoTables):
             return False
         return bool(NAMES_PER_WORD * sum(value != 0.0 for value in x.values()) < n)
 
-    def _learn_taken(self, x: dict[Any, Any], target: float, w: float, wanted: bool = False) -> Any:
+    def _learn_taken(self, x: dict[Any, Any], *given: Any) -> Any:
         if self._is_of_words(x):
             self._change_to_words()
-        return super()._learn_taken(x, target, w, wanted)  # type: ignore[misc]
+        return super()._learn_taken(x, *given)  # type: ignore[misc]
 
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
         """The same, where names become known with the example that brings them, as one by one.

@@ -250,8 +250,11 @@ class StreamModel(Memory):
 
     def _new_list(self, entries: int) -> PreparedList:
         """A prepared call for one example with some of the features."""
+        block = (
+            self.block
+        )  # first: another thread may change the passes with the block, and then this is an old one
         room = max(SHORT_LIST_FEATURES, 2 * entries)
-        return PreparedList(self._passes, self.block, room, self.n_outputs)
+        return PreparedList(self._passes, block, room, self.n_outputs)
 
     @property
     def n_outputs(self) -> int:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from ..calls.calls import PreparedList
+from ..calls.calls import Prepared, PreparedList
 from ..inputs.batches import Batch
-from ..inputs.features import SUMS, copied, packer_of
+from ..inputs.features import SUMS
 from .batch_passes import ManyAtOnce
 
 AGAIN: Any = object()
+Listed = tuple[
+    PreparedList, list[int]
+]  # a call with an example's values; its places, -1 for unknown names
 # what reading an example as a whole row may raise: other names, values that are no numbers, no row left
 OTHER_EXAMPLE = (LookupError, TypeError, ValueError, OverflowError, struct.error)
 
@@ -71,134 +74,87 @@ class OneByOne(ManyAtOnce):
             except OTHER_EXAMPLE:
                 if row is not None:
                     free.append(row)
-        return self._learn_list(x, target, w, labels, wanted)
+        return self._learn_any(x, target, w, labels, wanted)
 
-    def _learn_list(
+    def _learn_any(
         self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
     ) -> Any:
-        """The same for an example with some of the known features, or with new ones."""
-        features, lock = self.features, self.lock
-        version, listed = features.version, self._list_of(x)
-        if listed is None:
-            return self._learn_the_long_way(x, target, w, labels, wanted)
-        x, prepared, places = listed
-        with lock.held:
-            lock.refuse_nested()
-            if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
-                return AGAIN
-            if self._fits(prepared, features, version):
-                try:
-                    lock.changing = True
-                    return self._learn_listed(x, prepared, places, target, w, wanted)
-                finally:
-                    lock.changing = False
-        return self._learn_the_long_way(x, target, w, labels, wanted)
-
-    def _list_of(self, x: dict[Any, Any]) -> tuple[dict[Any, Any], PreparedList, list[int]] | None:
-        """(copy of x, a call with its values, places, -1 for an unknown name); None if x must be checked one by one."""
-        if not (self.free_lists and self.takes_lists and isinstance(x, dict)):
-            return None
-        x, features = copied(x), self.features
-        if len(x) == len(features.places):
-            return None  # it may be a whole row
-        prepared = self._list_for(len(x))
-        places = features.pack_list(x, prepared.values)
-        return None if places is None else (x, prepared, places)
-
-    def _fits(self, prepared: PreparedList, features: Any, version: int) -> bool:
-        """Whether no other thread has replaced the block, or changed the known names, since the call was prepared."""
-        return (
-            prepared.arrays[0] is self.block
-            and features is self.features
-            and features.version == version
-        )
-
-    def _learn_new(
-        self,
-        x: dict[Any, Any],
-        prepared: PreparedList,
-        places: list[int],
-        target: float,
-        w: float,
-        wanted: bool,
-    ) -> Any:
-        """Learn the example of a prepared call; its new names, with places below 0, are given places first."""
-        new = [name for name, place in zip(x, places, strict=True) if place < 0]
-        try:
-            self.add_features(new, x)
-            if prepared.arrays[0] is not self.block:  # it has grown
-                values, prepared = prepared.values, self._list_for(len(x))
-                prepared.values[: len(x)] = values[: len(x)]
-            prepared.write(list(map(self.features.places.__getitem__, x)), target, w)
-            return self._learned(prepared, self.free_lists, wanted)
-        except BaseException:
-            self.algorithm.columns.take_back(self, new)
-            raise
-
-    def _learn_the_long_way(
-        self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
-    ) -> Any:
-        """The same for any example: one that brings new names, or lacks some, or at which the pass stops."""
-        lock, x = self.lock, self.features.taken(x)
+        """The same for any example: with some of the known features or with new ones, or at which the pass stops."""
+        lock, features = self.lock, self.features
+        x, version = features.taken(x), features.version
+        listed = self._listed(x)
         with lock.held:
             lock.refuse_nested()
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
                 return AGAIN
             try:
                 lock.changing = True
-                return self._learn_taken(x, target, w, wanted)
+                return self._learn_taken(
+                    x, target, w, wanted, self._still_listed(listed, features, version)
+                )
             finally:
                 lock.changing = False
 
-    def _learn_stopped(self, prepared: Any, wanted: bool) -> Any:
-        """Learn an example at which the pass has stopped, as the model must be prepared first or a warning is due."""
-        self.run_pass(*prepared.arrays[2:])
-        return read_scores(prepared.scores) if wanted else None
+    def _listed(self, x: dict[Any, Any]) -> Listed | None:
+        """An example from `taken` in a call, as a list; None if the pass gets a whole row."""
+        features = self.features
+        if self.block is None or not self.takes_lists:
+            return None
+        if 0 < len(x) == len(features) == features.width and features.knows(x):
+            return None
+        prepared = self._list_for(len(x))
+        return prepared, features.pack_list(x, prepared.values)
 
-    def _learn_taken(self, x: dict[Any, Any], target: float, w: float, wanted: bool = False) -> Any:
-        """Learn a checked copy of an example (`FeatureIndex.taken`). Adds its features to the known ones."""
-        if self.block is None:
-            self.add_features(list(x))
-        elif not self.takes_lists and (new := self.features.unknown(x)):
-            try:
-                self.add_features(new, x)
-                return self._learn_known(x, target, w, wanted)
-            except BaseException:
-                self.algorithm.columns.take_back(self, new)
-                raise
-        return self._learn_known(x, target, w, wanted)
+    def _still_listed(self, listed: Listed | None, features: Any, version: int) -> Listed | None:
+        """A listed example; None if another thread has replaced the block, or changed the known names, since then."""
+        if listed is None or listed[0].arrays[0] is not self.block:
+            return None
+        return listed if features is self.features and features.version == version else None
 
-    def _learn_known(self, x: dict[Any, Any], target: float, w: float, wanted: bool) -> Any:
-        """Learn a checked copy of an example. Where the pass takes whole rows, its names are all known.
+    def _learn_taken(
+        self,
+        x: dict[Any, Any],
+        target: float,
+        w: float,
+        wanted: bool = False,
+        listed: Listed | None = None,
+    ) -> Any:
+        """Learn an example from `FeatureIndex.taken`, perhaps listed already. Adds its features to the known ones.
 
         Behind the pass nothing asks for memory, but for scores that are wanted (`read_scores`): else an example could be
         learned, and the call fail.
         """
-        free = self.free_rows
-        row = self._whole_row(x, target, w)
-        if row is not None:
-            return self._learned(row, free, wanted)
-        return self._learn_listed(x, *self._list_with(x), target, w, wanted)
+        if self.block is None:
+            self.add_features(list(x))
+        listed = listed or self._listed(x)
+        columns = self.algorithm.columns
+        if listed is None:
+            new = self.features.unknown(x)
+        else:
+            new = [name for name, place in zip(x, listed[1], strict=True) if place < 0]
+        if not new:
+            return self._learn_written(x, listed, target, w, wanted)
+        if listed is not None and columns.lends(self, new, x):
+            return columns.lend(
+                self, x, listed, lambda lent: self._learn_written(x, lent, target, w, wanted)
+            )
+        try:
+            self.add_features(new, x)
+            return self._learn_written(x, self._listed(x), target, w, wanted)
+        except BaseException:
+            columns.take_back(self, new)
+            raise
 
-    def _learn_listed(
-        self,
-        x: dict[Any, Any],
-        prepared: PreparedList,
-        places: list[int],
-        target: float,
-        w: float,
-        wanted: bool,
+    def _learn_written(
+        self, x: dict[Any, Any], listed: Listed | None, target: float, w: float, wanted: bool
     ) -> Any:
-        """Learn the example of a prepared call with its values; its places are below 0 for new names."""
-        if -1 in places:
-            return self._learn_new(x, prepared, places, target, w, wanted)
-        prepared.write(places, target, w)
-        return self._learned(prepared, self.free_lists, wanted)
-
-    def _learned(self, prepared: Any, free: list[Any], wanted: bool) -> Any:
-        """Learn the example of a prepared call, and keep the call."""
+        """Learn an example whose names all have places, and keep the call."""
+        prepared, free = self._written(x, listed)
+        prepared.target[0], prepared.weight[0] = target, w
         if not prepared.passes.learn(prepared.addresses):
-            return self._learn_stopped(prepared, wanted)
+            # the model must be prepared first, or a warning is due
+            self.run_pass(*prepared.arrays[2:])
+            return read_scores(prepared.scores) if wanted else None
         scores = read_scores(prepared.scores) if wanted else None
         try:  # noqa: SIM105 # contextlib would ask for memory
             free.append(prepared)  # afterwards, as a signal handler may take it
@@ -206,21 +162,15 @@ class OneByOne(ManyAtOnce):
             pass
         return scores
 
-    def _whole_row(self, x: dict[Any, Any], target: float = 0.0, w: float = 1.0) -> Any:
-        """A call with an example from `taken` as a whole row; None if the pass gets a list."""
-        features = self.features
-        exactly = 0 < len(x) == len(features) == features.width and features.knows(x)
-        if self.takes_lists and not exactly:
-            return None
+    def _written(self, x: dict[Any, Any], listed: Listed | None) -> tuple[Prepared, list[Any]]:
+        """(a call with the example, the pool to which it goes back)"""
+        if listed is not None:
+            prepared, places = listed
+            prepared.fill_places(places)
+            return prepared, self.free_lists
         row = self.free_rows.pop() if self.free_rows else self._new_row()
-        features.write(x, row, target, w)
-        return row
-
-    def _list_with(self, x: dict[Any, Any]) -> tuple[PreparedList, list[int]]:
-        """(a call with the values of an example from `taken`, its places, -1 for an unknown name)"""
-        prepared, (places, values) = self._list_for(len(x)), self.features.split(x)
-        packer_of(len(x))(prepared.values, 0, *values)
-        return prepared, places
+        self.features.pack_row(x, row.values)
+        return row, self.free_rows
 
     def _list_for(self, entries: int) -> PreparedList:
         """A prepared call with room for so many features."""
@@ -240,7 +190,8 @@ class OneByOne(ManyAtOnce):
         River's scalers return NaN for features that they have not learned, and in progressive validation the
         prediction comes first.
         """
-        lock, free = self.lock, self.free_rows
+        lock: Any = self.lock
+        free: list[Any] = self.free_rows
         if free and type(x) is dict:
             row = None
             try:
@@ -257,43 +208,21 @@ class OneByOne(ManyAtOnce):
             except OTHER_EXAMPLE:
                 if row is not None:
                     free.append(row)
-        scores = self._score_list(x)
-        if scores is not None:
-            return scores
-        try:
-            return self._score_numbers(self.features.taken(x))
-        except ValueError:
-            return self._score_numbers(self.features.taken(self.features.present(x)))
-
-    def _score_list(self, x: dict[Any, Any]) -> Any:
-        """The same for an example with some of the known features or with unknown ones; None if it must be checked first."""
         features = self.features
-        version, listed = features.version, self._list_of(x)
-        # where features are drawn, unknown ones count
-        if listed is not None and not (self.algorithm.columns.draws and -1 in listed[2]):
-            _, prepared, places = listed
-            prepared.fill_places(places)
-            with self.lock.held:
-                if self._fits(prepared, features, version) and prepared.passes.score(
-                    prepared.addresses
-                ):
-                    scores = prepared.scores.tolist()
-                    self.free_lists.append(prepared)
-                    return scores
-        return None
-
-    def _score_numbers(self, x: dict[Any, Any]) -> Any:
-        """f(x) of an example from `taken`."""
-        with self.lock.held:
-            drawn = self.algorithm.columns.draws and not self.features.knows(x)
+        try:
+            x = features.taken(x)
+        except ValueError:
+            x = features.taken(features.present(x))
+        version = features.version
+        listed = self._listed(x)
+        with lock.held:
+            listed = self._still_listed(listed, features, version) or self._listed(x)
+            # where features are drawn, unknown ones count
+            drawn = self.algorithm.columns.draws and listed is not None and -1 in listed[1]
             if self.block is not None and not drawn:
-                free: list[Any] = self.free_rows
-                prepared: Any = self._whole_row(x)
-                if prepared is None:
-                    free, (prepared, places) = self.free_lists, self._list_with(x)
-                    prepared.fill_places(places)
+                prepared, free = self._written(x, listed)
                 prepared.passes.score(prepared.addresses)
                 scores = prepared.scores.tolist()
                 free.append(prepared)
                 return scores
-        return self._score_batch(Batch.of_one(x))[0].tolist()  # unknown names count, too
+        return self._score_batch(Batch.of_one(x))[0].tolist()

@@ -200,44 +200,35 @@ def _first_call(passes: Any, name: str, compiled: Any, addresses: Any) -> Any:
     return done
 
 
-class PreparedRow(Call):
-    """A call for one example with all known features, made once and reused.
+class Prepared(Call):
+    """A call for one example, made once and reused.
 
-    `write(*get(x))` writes the values of an example whose number of features is `length`. Single numbers are read and
-    written through memoryviews, which is twice as fast as through arrays.
+    Single numbers are read and written through memoryviews, which is twice as fast as through arrays.
     """
 
-    __slots__ = (
-        "get",
-        "length",
-        "memory",
-        "passes",
-        "scores",
-        "target",
-        "weight",
-        "write",
-    )
+    __slots__ = ("passes", "scores", "target", "values", "weight")
 
-    def __init__(self, passes: Any, block: Any, features: FeatureIndex, n_outputs: int):
-        self.passes, n = passes, features.width
-        # the values of the example, its target, its weight
-        numbers, self.memory = _array_and_view(n + 2)
-        rows, targets, weights = numbers[:n].reshape(1, -1), numbers[n : n + 1], numbers[n + 1 :]
-        self.target: Any = memoryview(targets)
-        self.weight: Any = memoryview(weights)
-        self.length, self.get, scaled = features.reader()
-        write = functools.partial(packer_of(n), self.memory, 0)
-        self.write = (
-            functools.partial(_write_scaled, write, self.memory, scaled) if scaled else write
-        )
+    def __init__(self, passes: Any, block: Any, rows: Any, n_outputs: int):
+        self.passes = passes
+        targets, self.target = _array_and_view(1)
+        weights, self.weight = _array_and_view(1)
         scores, self.scores = _array_and_view(1, n_outputs)
         super().__init__(block, rows, targets, weights, scores)
 
 
-def _write_scaled(write: Any, memory: Any, scaled: Any, *values: Any) -> None:
-    write(*values)
-    for place, factor in scaled:
-        memory[place] *= factor
+class PreparedRow(Prepared):
+    """A call for one example with all known features.
+
+    `write(*get(x))` writes the values of an example whose number of features is `length`.
+    """
+
+    __slots__ = ("get", "length", "write")
+
+    def __init__(self, passes: Any, block: Any, features: FeatureIndex, n_outputs: int):
+        rows, self.values = _array_and_view(1, features.width)
+        self.length, self.get = features.reader()
+        self.write = functools.partial(packer_of(features.width), self.values, 0)
+        super().__init__(passes, block, rows, n_outputs)
 
 
 @functools.lru_cache(4096)
@@ -246,39 +237,20 @@ def _packer_of_places(n: int) -> Callable[..., None]:
     return struct.Struct(f"{n + 2}q").pack_into
 
 
-class PreparedList(Call):
+class PreparedList(Prepared):
     """A call for one example with only some of the features; it takes time in proportion to these."""
 
-    __slots__ = (
-        "arrived",
-        "passes",
-        "places",
-        "room",
-        "scores",
-        "target",
-        "values",
-        "weight",
-    )
+    __slots__ = ("arrived", "places", "room")
 
     def __init__(self, passes: Any, block: Any, room: int, n_outputs: int):
-        self.passes, self.room = passes, room
+        self.room = room
         self.arrived = memoryview(blocks.field_of(block, "arrived"))  # how many vectors so far
         values, self.values = _array_and_view(room)
         whole: Any = _integers(room + 2)
         whole[:] = 0
         whole[1] = room
-        starts, places = whole[:2], whole[2:]
         self.places = memoryview(whole)
-        targets, self.target = _array_and_view(1)
-        weights, self.weight = _array_and_view(1)
-        scores, self.scores = _array_and_view(1, n_outputs)
-        lists = Lists(starts, places, values)
-        super().__init__(block, lists, targets, weights, scores)
-
-    def write(self, places: list[int], target: float, w: float) -> None:
-        """Write the places of an example's features, its target and its weight into the call."""
-        self.fill_places(places)
-        self.target[0], self.weight[0] = target, w
+        super().__init__(passes, block, Lists(whole[:2], whole[2:], values), n_outputs)
 
     def fill_places(self, places: list[int]) -> None:
         """Write the places of an example's features into the call."""

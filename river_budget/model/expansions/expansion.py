@@ -11,9 +11,8 @@ from ...core.expansion.scoring import decide, kernel_rows
 from ...parameters import Fixed, positive
 from ..base.batch_passes import ManyAtOnce, scores_by
 from ..base.one_by_one import OneByOne
-from ..calls.calls import PreparedList, Rows
+from ..calls.calls import Rows
 from ..inputs.batches import Batch
-from ..inputs.features import are_plain
 from ..lock import looks_at_the_model
 
 FIRST_CAPACITY = 64  # the first capacity of a model without a budget
@@ -41,46 +40,6 @@ class BudgetModel(OneByOne):
         if budget is None:
             return blocks.columns_for(max(FIRST_CAPACITY, count + 1))
         return blocks.columns_for(int(min(max(self.algorithm.columns.room, count), budget)) + 1)
-
-    def _learn_new(
-        self,
-        x: dict[Any, Any],
-        prepared: PreparedList,
-        places: list[int],
-        target: float,
-        w: float,
-        wanted: bool,
-    ) -> Any:
-        """Learn the example of a prepared call. New names get vacant places, and keep them only if the pass stores a vector.
-
-        A mistake-driven model stores few documents. To add the names of all and forget most takes a third more time.
-        """
-        features, block, new = self.features, self.block, places.count(-1)
-        vacant, arrived = features.vacant, prepared.arrived[0]
-        if new > len(vacant) or not are_plain(x):
-            return super()._learn_new(x, prepared, places, target, w, wanted)
-        lent, left, next_place = vacant[-new:], len(vacant) - new, vacant.pop
-        try:
-            places = [place if place >= 0 else next_place() for place in places]
-            prepared.write(places, target, w)
-            return self._learned(prepared, self.free_lists, wanted)
-        finally:
-            if prepared.arrived[0] == arrived and self.block is block:
-                vacant[left:] = lent
-            else:
-                self._keep_names(x, places)
-
-    def _keep_names(self, x: dict[Any, Any], places: list[int]) -> None:
-        """Keep the places of new names, whose example the pass has stored.
-
-        Where there is no memory for that, prepared calls give back theirs first.
-        """
-        self.forget_rows()
-        try:
-            self.features.keep(zip(x, places, strict=True))
-        except MemoryError:
-            self.free_lists.clear()
-            self.features.keep(zip(x, places, strict=True))
 
     def keep_vectors(self, kept: Any) -> None:
         """Drop all vectors but these, given by their places in increasing order."""

@@ -58,7 +58,7 @@ class Batch:
     @classmethod
     def of_one(cls, x: dict[Any, float]) -> Batch:
         """A batch of one example, from `FeatureIndex.taken`."""
-        return cls.of(list(x), np.array([list(x.values())]))
+        return cls.of(list(x), np.array([list(x.values())], float))
 
     def _take_matrix(self, matrix: Any) -> None:
         if isinstance(matrix, np.ma.MaskedArray):

@@ -1,7 +1,7 @@
 """FeatureIndex: the names of features and their places, the rows of a model's tables. Public Python only.
 
 A place is given when a name is first learned. The next free place is the smallest, and new names of one example are sorted
-first. (Where an example may leave no vector, the order of its dict decides: BudgetModel._learn_new.) Sums over features
+first. (Where an example may leave no vector, the order of its dict decides: Vectors.lend.) Sums over features
 go in the order of places, so this order may change their last bit. A missing feature is 0.
 """
 
@@ -21,9 +21,7 @@ import numpy as np
 
 from ...parameters import check_example, is_missing, number
 
-PLAIN_KINDS, FLOAT = frozenset({str, int}), frozenset({float})
-# kinds of values that are converted together; others one by one, as numpy's complex numbers would lose a part
-NUMBERS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.int32, np.bool_})
+PLAIN_KINDS = frozenset({str, int})
 # types of the sum of 0.0 and an example's values, if struct takes these: of numpy's complex numbers it would lose a part
 SUMS = frozenset({float, np.float64, np.float32})
 NO_PLACES = itertools.repeat(-1)
@@ -164,65 +162,54 @@ class FeatureIndex:
 
     # reading examples
 
-    def reader(self) -> tuple[int, Callable[..., Any], list[tuple[int, float]]]:
-        """(n, how to get the values of an example with exactly the n known names, (place, factor) of scaled ones)
+    def reader(self) -> tuple[int, Callable[..., Any]]:
+        """(n, how to get the values of an example with exactly the n known names, times their scales)
 
         n is -1 if no example can be read so.
         """
         if self._reader is None:
-            names, places, n = self.in_rows, self.places, len(self.places)
+            names, n = self.in_rows, len(self.places)
             # itemgetter of one name returns no tuple
             get: Any = operator.itemgetter(*names) if n > 1 else lambda x: (x[names[0]],)
-            scales = (self._scales or {}).items()
-            scaled = [(places[name], factor) for name, factor in scales if name in places]
-            self._reader = n if 0 < n == self.width else -1, get, scaled
-        found: tuple[int, Any, Any] = self._reader
+            if self._scales is not None:
+                get = functools.partial(_scaled, get, self.factors(names).tolist())
+            self._reader = n if 0 < n == self.width else -1, get
+        found: tuple[int, Any] = self._reader
         return found
 
-    def pack_list(self, x: dict[Any, Any], memory: Any) -> list[int] | None:
-        """Write the values of an example; returns the places of its names, -1 for unknown ones.
+    def pack_list(self, x: dict[Any, float], memory: Any) -> list[int]:
+        """Write the values of an example from `taken`; returns the places of its names, -1 for unknown ones."""
+        packer_of(len(x))(memory, 0, *self.values_of(x))
+        return list(map(self.places.get, x, NO_PLACES))
 
-        None if it must be checked one by one: Python's numbers add up to a float, numpy's to one of numpy's; and where
-        a sum is finite, its parts are.
-        """
-        values = x.values()
-        try:
-            total = sum(values, 0.0)
-            if type(total) is not float or total - total or self._scales is not None:
-                return None
-            packer_of(len(x))(memory, 0, *values)
-            return list(map(self.places.get, x, NO_PLACES))
-        except Exception:  # which is raised again where values are checked one by one
-            return None
-
-    def write(self, x: dict[Any, Any], row: Any, target: float, w: float) -> None:
-        """Write an example from `taken` into a row, without unknown names."""
+    def pack_row(self, x: dict[Any, float], memory: Any) -> None:
+        """Write an example from `taken` as a row, without unknown names."""
         values = [0.0] * self.width
         for name, value in zip(x, self.values_of(x), strict=True):
             if name in self.places:
                 values[self.places[name]] = value
-        row.memory[:] = memoryview(array.array("d", [*values, target, w]))
+        packer_of(self.width)(memory, 0, *values)
 
     def taken(self, x: dict[Any, Any]) -> dict[Any, float]:
-        """A checked copy of an example, with floats as values.
+        """A checked copy of an example, with Python's numbers as values.
 
         Another thread may change the original. If converting a value to float runs a user's code, it runs here.
         """
         check_example(x)
         x = copied(x)
-        numbers: Collection[float] = x.values()
-        kinds = set(map(type, numbers))
-        others, good = kinds != FLOAT, kinds <= NUMBERS
+        values: Collection[float] = x.values()
         try:
-            if others and good:
-                numbers = array.array("d", numbers)
-            good = good and math.isfinite(sum(numbers))
-        except OverflowError:
+            # Python's numbers add up to a float, numpy's to one of numpy's; and where a sum is finite, its parts are
+            total = sum(values, 0.0)
+            good = type(total) in SUMS and math.isfinite(total)
+            if good and type(total) is not float:
+                values = array.array("d", values)
+        except Exception:  # which is raised again where values are checked one by one
             good = False
-        if not good:  # convert one by one to find the wrong value; perhaps only the sum overflowed
-            numbers = list(map(number, x, x.values()))
-        if others:
-            x = dict(zip(x, numbers, strict=True))
+        if not good:  # perhaps only the sum overflowed
+            values = list(map(number, x, values))
+        if type(values) is not type(x.values()):
+            x = dict(zip(x, values, strict=True))
         if self._scales is not None:
             self.reject(x)
         return x
@@ -277,9 +264,9 @@ class FeatureIndex:
         places = self.places
         return [name for name in x if name not in places]  # the known ones may be very many
 
-    def split(self, x: dict[Any, Any]) -> tuple[Any, ...]:
-        """(places, -1 for an unknown name; values)"""
-        return list(map(self.places.get, x, NO_PLACES)), self.values_of(x)
+
+def _scaled(get: Callable[..., Any], factors: list[float], x: dict[Any, Any]) -> tuple[float, ...]:
+    return tuple(map(operator.mul, get(x), factors))
 
 
 @functools.lru_cache(4096)

@@ -150,16 +150,14 @@ def test_a_name_that_another_thread_learns_after_the_lookup_gets_one_place(monke
     assert model.block.tobytes() == twin.block.tobytes()
 
 
-@pytest.mark.parametrize(("step", "kind"), [("pack_list", float), ("split", np.float64)])
-def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(
-    monkeypatch, step, kind
-):
+@pytest.mark.parametrize("kind", [float, np.float64])
+def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(monkeypatch, kind):
     """Another thread may learn between the lookup of places and the pass."""
     model = rb.RBPClassifier(12, K, seed=1)
     run(model, documents(400, drift=9.0))
     index, further, places = model.features, documents(2000, seed=3, drift=9.0), []
     x = dict.fromkeys(index, kind(0.1)) | {"unknown": kind(0.5)}
-    look_up = getattr(index, step)
+    look_up = index.pack_list
 
     def then_learn(*given):
         found = look_up(*given)
@@ -171,7 +169,7 @@ def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(
                 model.learn_one(*next(further))
         return found
 
-    monkeypatch.setattr(index, step, then_learn)
+    monkeypatch.setattr(index, "pack_list", then_learn)
     score = model.decision_function_one(x)
     assert places[0] is not None
     assert model.features is index
