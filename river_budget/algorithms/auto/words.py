@@ -69,24 +69,20 @@ class WordTables(AutoTables):
             self._change_to_words()
         return super()._learn_taken(x, *given)  # type: ignore[misc]
 
-    def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
+    def rows_in(self, part: Batch) -> Iterator[tuple[int, Any]]:
         """The same, where names become known with the example that brings them, as one by one.
 
         Of a sparse batch whose names cannot make it a model of words all are known at once, as if it were dense.
         """
-        for first, last in self.turns(batch):
-            part = batch.part(first, last)
-            if not self.of_words and part.lists is not None and self._has_room_for(batch.names):
-                part = Batch.of(batch.names, part.matrix())
-            for start, stop in itertools.pairwise([*self._first_uses(part), len(part)]):
-                first_row = part.part(start, start + 1)
-                if not self.of_words and self._is_of_words(next(first_row.dicts())):
-                    self._change_to_words()
-                if self.of_words:  # which takes all names of a part at once
-                    stop = len(part)
-                yield first + start, first + stop, self.rows_of(part.part(start, stop))
-                if self.of_words:
-                    break
+        if not self.of_words and part.listed and self._has_room_for(part.names):
+            part = Batch.of(part.names, part.matrix())
+        for start, stop in itertools.pairwise([*self._first_uses(part), len(part)]):
+            if not self.of_words and self._is_of_words(part.example(start)):
+                self._change_to_words()
+            if self.of_words:  # which takes all names of a part at once
+                yield start, self.rows_of(part.part(start, len(part)))
+                return
+            yield start, self.rows_of(part.part(start, stop))
 
     def _has_room_for(self, names: list[Any]) -> bool:
         """Whether with these names there are not so many that the model may change to words."""
@@ -97,12 +93,12 @@ class WordTables(AutoTables):
 
     def _first_uses(self, batch: Batch) -> list[int]:
         """The first example, and all that bring new names."""
-        if self.of_words or batch.lists is None:
+        if self.of_words or not batch.listed:
             return [0]
-        known, lists = self.features.places, batch.lists
+        known, lists = self.features.places, batch.rows
         new = np.array([name not in known for name in batch.names])
-        at, last = lists.starts[0], lists.starts[-1]
-        entries = at + np.flatnonzero(new[lists.places[at:last]])
+        some = lists.entries
+        entries = some.start + np.flatnonzero(new[lists.places[some]])
         _, firsts = np.unique(lists.places[entries], return_index=True)
         rows = np.searchsorted(lists.starts, entries[firsts], "right") - 1
         return sorted({0, *rows.tolist()})

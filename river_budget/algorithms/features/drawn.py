@@ -129,8 +129,8 @@ class Drawn(Columns):
     def scores(self, model: Any, batch: Batch, score: Any) -> Rows:
         """The scores of examples with unknown names, by blocks with exactly the features that occur in them."""
         parts = [batch]
-        if batch.lists is not None:  # which may have very many names
-            parts = [batch.part(*ends) for ends in batch.parts(self.most_entries(model))]
+        if batch.listed:  # which may have very many names
+            parts = [part for _, part in batch.parts(self.most_entries(model))]
         n, found = model.n_outputs, [np.zeros((0, model.n_outputs))]
         for part in parts:
             names = in_order(part.names_in_use())

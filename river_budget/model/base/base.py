@@ -10,10 +10,13 @@ a single example.
 
 from __future__ import annotations
 
+import copy
 import math
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, ClassVar, Self
+
+from river import base
 
 from ...core.block import blocks
 from ...core.block.limits import KERNELS
@@ -29,17 +32,13 @@ from ...parameters import (
     positive,
     whole,
 )
-from ..algorithm import values_of
-from ..calls.calls import PreparedList, PreparedRow, Rows, class_of_passes
+from ..algorithm import Algorithm, values_of
+from ..calls.calls import Rows
 from ..columns import check_compiled
 from ..inputs.features import FeatureIndex, in_order
 from ..lock import ModelLock, changes_the_model, looks_at_the_model
 from ..stream_warnings import warn_of_width
 from . import summary
-from .memory import Memory
-
-SHORT_LIST_FEATURES = 32  # features of an example
-
 
 # The usual parameters. Where one has another range, or may be None, a class says so
 USUAL = {
@@ -58,13 +57,16 @@ for _name, _parameter in USUAL.items():
     _parameter.name = _name
 
 
-class StreamModel(Memory):
+class StreamModel(base.Estimator):
     """A model, kept in one block: its parameters, its names, its memory and its lock.
 
     What is special in an algorithm stands in `algorithm`, as data. Only AutoKernel, whose memory is of its own kind,
     overrides methods of this class.
     """
 
+    algorithm: ClassVar[Algorithm]
+    features: FeatureIndex
+    block: Any  # None before the first example
     usual_kernel: ClassVar[Kernel] = RBF()  # of the task, if neither user nor algorithm name one
     takes_lists = True  # whether passes take lists of present features, or whole rows only
     no_sum: ClassVar[str] = ""  # why models of this class cannot be united, if so
@@ -100,8 +102,8 @@ class StreamModel(Memory):
         if isinstance(self.kernel_in_use, Custom):
             self.takes_lists = False  # a user's kernel function takes whole rows
         # calls with room for an example: new lists whenever the block changes; of rows also with names or labels
-        self.free_rows: list[PreparedRow] = []
-        self.free_lists: list[PreparedList] = []
+        self.free_rows: list[Any] = []
+        self.free_lists: list[Any] = []
         self.features = self.index_of(())
         self.block = None
         self.lock = ModelLock()
@@ -240,26 +242,80 @@ class StreamModel(Memory):
         return self.algorithm.mean if by_mean else self.algorithm.score
 
     @property
-    def _passes(self) -> Any:
-        """The compiled passes, `learn` and `score` of a class."""
-        return class_of_passes(self.learning_pass, self.scoring_pass)
-
-    def _new_row(self) -> PreparedRow:
-        """A prepared call for one example with all known features."""
-        return PreparedRow(self._passes, self.block, self.features, self.n_outputs)
-
-    def _new_list(self, entries: int) -> PreparedList:
-        """A prepared call for one example with some of the features."""
-        block = (
-            self.block
-        )  # first: another thread may change the passes with the block, and then this is an old one
-        room = max(SHORT_LIST_FEATURES, 2 * entries)
-        return PreparedList(self._passes, block, room, self.n_outputs)
-
-    @property
     def n_outputs(self) -> int:
         """The number of scores of an example."""
         return 1
+
+    # copies, pickles, replacement as a whole
+
+    @classmethod
+    def stamp(cls) -> int:
+        """A hash of the layout of the model's block, to recognise pickles of another version."""
+        return blocks.stamp_of(cls.algorithm.state)
+
+    def state_record(self) -> Any:
+        """The algorithm's own record in the block."""
+        return blocks.state_of(self.block, self.algorithm.state)
+
+    @property
+    @looks_at_the_model
+    def memory_usage(self) -> int:
+        """The memory of the model in bytes: its block and its indexes."""
+        indexes = self.features.memory_usage
+        if labels := getattr(self, "labels", None):
+            indexes += labels.memory_usage
+        return (0 if self.block is None else self.block.nbytes) + indexes
+
+    @looks_at_the_model
+    def __getstate__(self) -> dict[str, Any]:
+        # names of their own: pickle and deepcopy read them later, when another thread may have added some
+        block = None if self.block is None else self.block.copy()
+        return self._state() | {"block": block, "features": copy.copy(self.features)}
+
+    def clone(
+        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
+    ) -> Any:
+        """A model with the same parameters, and with `include_attributes` all that this one has learned."""
+        source = self.twin() if include_attributes else self
+        return super(StreamModel, source).clone(new_params, include_attributes)  # type: ignore[misc]
+
+    def _state(self) -> dict[str, Any]:
+        return self.__dict__ | {"free_rows": [], "free_lists": [], "lock": ModelLock()}
+
+    @looks_at_the_model
+    def twin(self) -> Any:
+        """A copy of the model as it is between two examples: to be read for a long time while the model learns on, or to
+        be changed and then adopted in one step."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(self._state())  # copies the block
+        return twin
+
+    def adopt(self, twin: Any) -> None:
+        """Replace the state of this model by that of its changed copy."""
+        self.replace(**vars(twin) | {"lock": self.lock})
+
+    def replace(self, **changed: Any) -> None:
+        """Set attributes in one step, as Ctrl-C may interrupt at any time, and drop the calls that were prepared.
+
+        Replacing the dict is one step if it frees no object, whose finalizer could run other code.
+        """
+        before = self.__dict__
+        self.__dict__ = {**before, **changed, "free_rows": [], "free_lists": []}
+        del before
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "block" not in state or (
+            self.block is not None and blocks.stamp_in(self.block) != self.stamp()
+        ):
+            raise TypeError(
+                f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
+                "for one version, rb.save and rb.load for all"
+            )
+        # a shallow copy of a model would share the index, but not the block
+        self.features = copy.copy(state["features"])
+        if self.block is not None:
+            self.block = blocks.aligned(self.block)
 
     # inspection
 

@@ -52,26 +52,26 @@ class ManyAtOnce(StreamModel):
         """The scores of rows that were made for the present state of the model."""
         return scores_by(self.scoring_pass, self.block, rows, self.n_outputs)
 
-    def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
-        """(first, last, rows) of the parts of a batch to be learned. Adds their features to the known ones."""
-        for first, last in self.turns(batch):
-            yield first, last, self.rows_of(batch.part(first, last))
+    def parts_of(self, batch: Batch) -> Iterator[tuple[int, Any]]:
+        """(number of its first example, rows) of the parts of a batch to be learned, whose features become known ones.
 
-    def turns(self, batch: Batch) -> Iterator[tuple[int, int]]:
-        """(first, last) of the parts of a batch, each one change: the lock is given back when the next is asked for.
-
-        Between two parts other threads get their turn.
+        Each is one change: the lock is given back when the next is asked for, and other threads get their turn.
         """
-        for first, last in batch.parts(self.algorithm.columns.most_entries(self)):
+        for first, part in batch.parts(self.algorithm.columns.most_entries(self)):
             if first:
                 let_others()
             with self.lock.for_a_change():
-                yield first, last
+                for start, rows in self.rows_in(part):
+                    yield first + start, rows
+
+    def rows_in(self, part: Batch) -> Iterator[tuple[int, Any]]:
+        """(number of its first example, rows) of what is learned at once."""
+        yield 0, self.rows_of(part)
 
     def run_parts(self, batch: Batch, targets: Any, weights: Any, scores: Rows) -> None:
         """Run the learning pass over a batch, in parts. Overwrites `scores`."""
-        for first, last, rows in self.parts_of(batch):
-            some = slice(first, last)
+        for first, rows in self.parts_of(batch):
+            some = slice(first, first + len(rows))
             self.run_pass(rows, targets[some], weights[some], scores[some])
 
     def rows_of(self, batch: Batch) -> Any:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from ..calls.calls import Prepared, PreparedList
+from ..calls.calls import Prepared, PreparedList, PreparedRow, class_of_passes
 from ..inputs.batches import Batch
 from ..inputs.features import SUMS
 from .batch_passes import ManyAtOnce
 
 AGAIN: Any = object()
+SHORT_LIST_FEATURES = 32  # features of an example
 Listed = tuple[
     PreparedList, list[int]
 ]  # a call with an example's values; its places, -1 for unknown names
@@ -168,19 +169,33 @@ class OneByOne(ManyAtOnce):
             prepared, places = listed
             prepared.fill_places(places)
             return prepared, self.free_lists
-        row = self.free_rows.pop() if self.free_rows else self._new_row()
+        free: list[PreparedRow] = self.free_rows
+        row = (
+            free.pop()
+            if free
+            else PreparedRow(self._passes, self.block, self.features, self.n_outputs)
+        )
         self.features.pack_row(x, row.values)
-        return row, self.free_rows
+        return row, free
+
+    @property
+    def _passes(self) -> Any:
+        """The compiled passes, `learn` and `score` of a class."""
+        return class_of_passes(self.learning_pass, self.scoring_pass)
 
     def _list_for(self, entries: int) -> PreparedList:
-        """A prepared call with room for so many features."""
+        """A prepared call for one example with some of the features, with room for so many."""
         try:
-            prepared = self.free_lists.pop()
+            prepared: PreparedList = self.free_lists.pop()
             if entries <= prepared.room:
                 return prepared
         except IndexError:
             pass
-        return self._new_list(entries)
+        block = (
+            self.block
+        )  # first: another thread may change the passes with the block, and then this is an old one
+        room = max(SHORT_LIST_FEATURES, 2 * entries)
+        return PreparedList(self._passes, block, room, self.n_outputs)
 
     # scoring
 

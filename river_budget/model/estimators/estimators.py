@@ -195,8 +195,8 @@ class Classifier(Supervised, base.MiniBatchClassifier):
                 if not self.labels.known:
                     self._add_label(True)
         predictions: list[Any] = []
-        for first, last, rows in self.parts_of(batch):
-            start = first
+        for first, rows in self.parts_of(batch):
+            start, last = first, first + len(rows)
             while start < last:
                 codes, count = targets.coded(self.labels, start, last)
                 guess = None

@@ -24,8 +24,8 @@ class Batch:
 
     frame: Frame | None = None
     sparse: Any = None  # the examples as CSR, if they came as a sparse matrix or frame
-    lists: Lists | None = None  # the same, with columns as places
-    values: Any = None  # else as a matrix of float64, with NaN in place of what is no number
+    # the same with columns as places; else a matrix of float64, with NaN in place of what is no number
+    rows: Any
     all_numbers = True  # whether they came in a numeric type
 
     def __init__(self, X: Any):
@@ -49,10 +49,10 @@ class Batch:
                 self._take_columns(self.frame.seen)
 
     @classmethod
-    def of(cls, names: list[Any], values: Any, lists: Lists | None = None) -> Batch:
+    def of(cls, names: list[Any], rows: Any) -> Batch:
         """A batch from a matrix of float64, or lists, that have been checked, and the names of its columns."""
         batch = cls.__new__(cls)
-        batch.names, batch.values, batch.lists = names, values, lists
+        batch.names, batch.rows = names, rows
         return batch
 
     @classmethod
@@ -65,17 +65,17 @@ class Batch:
             matrix = np.ma.filled(matrix.astype(object), None)
         if matrix.dtype.kind in "mM":  # those in nanoseconds would pass for numbers
             matrix = self.given = matrix.astype(str)
-        self.values = self._floats(np.asarray(matrix))  # a subclass may redefine `*` and indexing
+        self.rows = self._floats(np.asarray(matrix))  # a subclass may redefine `*` and indexing
 
     def _take_columns(self, seen: Any) -> None:
-        self.all_numbers, self.values = False, np.empty(seen.shape)
+        self.all_numbers, self.rows = False, np.empty(seen.shape)
         for place in range(len(self.names)):
-            self.values[:, place] = _of_list(seen[:, place].to_list())
+            self.rows[:, place] = _of_list(seen[:, place].to_list())
 
     def _take_sparse(self, X: Any) -> None:
         matrix = self.sparse = csr_of(X)
         starts, columns = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
-        self.lists = Lists(starts, columns, self._floats(matrix.data))
+        self.rows = Lists(starts, columns, self._floats(matrix.data))
 
     def _floats(self, values: Any) -> Any:
         """Numbers as compiled code takes them: float64, C-contiguous; NaN for what is no number."""
@@ -86,37 +86,34 @@ class Batch:
             return np.require(values, np.float64, ["C", "A"])
 
     def __len__(self) -> int:
-        return len(self.values) if self.lists is None else len(self.lists)
+        return len(self.rows)
+
+    @property
+    def listed(self) -> bool:
+        """Whether the rows are lists of present features."""
+        return isinstance(self.rows, Lists)
 
     @property
     def numbers(self) -> Any:
         """All cells; of a sparse batch those with an entry."""
-        return self.values if self.lists is None else self.lists.values
+        return self.rows.values if self.listed else self.rows
 
     def with_numbers(self, numbers: Any) -> Batch:
         """The same with other numbers in these cells."""
         found = copy.copy(self)
         found.__dict__.pop("bad", None)
-        if self.lists is None:
-            found.values = numbers
-        else:
-            found.lists = Lists(self.lists.starts, self.lists.places, numbers)
+        found.rows = Lists(self.rows.starts, self.rows.places, numbers) if self.listed else numbers
         return found
-
-    def name_at(self, cell: tuple[Any, ...]) -> Any:
-        """The name of the column of a cell of `numbers`."""
-        return self.names[cell[1] if self.lists is None else self.lists.places[cell]]
 
     # bad cells
 
     @functools.cached_property
     def bad(self) -> Any:
         """Which examples hold a bad cell."""
-        if self.lists is None:
-            return ~np.isfinite(self.values).all(axis=1)
-        found, starts = np.zeros(len(self), bool), self.lists.starts
-        some = self.lists.values[starts[0] : starts[-1]]  # the lists may be a part of others
-        found[self.lists.owners[~np.isfinite(some)]] = True
+        if not self.listed:
+            return ~np.isfinite(self.rows).all(axis=1)
+        found, lists = np.zeros(len(self), bool), self.rows
+        found[lists.owners[~np.isfinite(lists.values[lists.entries])]] = True
         return found
 
     def first_bad(self, t: int) -> tuple[Any, Any]:
@@ -143,14 +140,12 @@ class Batch:
 
     def example(self, t: int) -> dict[Any, Any]:
         """Example t as River's dict, with bad values as they came; of a sparse one the present features only."""
-        if self.lists is not None:
-            some = slice(*self.lists.starts[t : t + 2])
-            columns = self.lists.places[some].tolist()
-            values = (self.sparse.data if self.bad[t] else self.lists.values)[some].tolist()
-            return {
-                self.names[column]: value for column, value in zip(columns, values, strict=True)
-            }
-        row: Any = self.values[t].tolist()
+        if self.listed:
+            some = self.rows[t : t + 1].entries
+            values = (self.sparse.data if self.bad[t] else self.rows.values)[some].tolist()
+            columns = self.rows.places[some].tolist()
+            return dict(zip(map(self.names.__getitem__, columns), values, strict=True))
+        row: Any = self.rows[t].tolist()
         if self.bad[t]:
             row = self.given[t].tolist() if self.frame is None else self.frame.seen.row(t)
         return dict(zip(self.names, row, strict=True))
@@ -163,38 +158,32 @@ class Batch:
 
     def part(self, start: int, stop: int) -> Batch:
         """The examples from start to stop, as a batch."""
-        some = slice(start, stop)
-        if stop - start == len(self):
-            return self
-        if self.lists is None:
-            return Batch.of(self.names, self.values[some])
-        return Batch.of(self.names, None, self.lists[some])
+        return self if stop - start == len(self) else Batch.of(self.names, self.rows[start:stop])
 
-    def parts(self, entries: int) -> Iterator[tuple[int, int]]:
-        """(first, last) of parts with at most `entries` entries, as a sparse matrix may contain very many new names."""
+    def parts(self, entries: int) -> Iterator[tuple[int, Batch]]:
+        """(number of its first example, part) of parts with at most `entries` entries, as a sparse matrix may contain very
+        many new names."""
         first, n = 0, len(self)
-        if self.lists is None:
-            for first in range(0, n, ROWS_OF_A_PART):
-                yield first, min(first + ROWS_OF_A_PART, n)
-            return
-        starts = self.lists.starts
         while first < n:
-            last = int(np.searchsorted(starts, starts[first] + entries, "right")) - 1
-            last = min(max(last, first + 1), first + ROWS_OF_A_PART, n)
-            yield first, last
+            last = first + ROWS_OF_A_PART
+            if self.listed:
+                starts = self.rows.starts
+                within = int(np.searchsorted(starts, starts[first] + entries, "right")) - 1
+                last = min(max(within, first + 1), last)
+            yield first, self.part(first, min(last, n))
             first = last
 
     def matrix(self) -> Any:
         """All examples as a matrix of float64."""
-        return self.values if self.lists is None else self.lists.table(len(self.names))
+        return self.rows.table(len(self.names)) if self.listed else self.rows
 
     @functools.cached_property
     def columns_in_use(self) -> list[int]:
         """All columns; of a sparse batch those that have an entry."""
-        if self.lists is None:
+        if not self.listed:
             return list(range(len(self.names)))
-        starts, used = self.lists.starts, np.zeros(len(self.names), bool)
-        used[self.lists.places[starts[0] : starts[-1]]] = True
+        used = np.zeros(len(self.names), bool)
+        used[self.rows.places[self.rows.entries]] = True
         found: list[int] = np.flatnonzero(used).tolist()
         return found
 
@@ -208,23 +197,23 @@ class Batch:
             return self
         factors = features.factors(self.names)
         with np.errstate(over="ignore"):
-            found = self.numbers * (factors if self.lists is None else factors[self.lists.places])
-        for cell in np.argwhere(~np.isfinite(found))[:1]:
-            features.reject({self.name_at(tuple(cell)): float(self.numbers[tuple(cell)])})
-        return self.with_numbers(found)
+            found = self.numbers * (factors[self.rows.places] if self.listed else factors)
+        scaled = self.with_numbers(found)
+        for t in np.flatnonzero(scaled.bad)[:1]:
+            features.reject(self.example(t))
+        return scaled
 
     def known(self, features: FeatureIndex, as_lists: bool) -> Any:
         """The batch as rows of all known features; or as lists, if it may be, where these are shorter or names unknown."""
-        if self.lists is None and features.in_place(self.names):
-            return self.values
+        if not self.listed and features.in_place(self.names):
+            return self.rows
         places, get = np.full(len(self.names), -1), features.places.get
         places[self.columns_in_use] = [get(name, -1) for name in self.names_in_use()]
         shorter = features.width > FEW_COLUMNS * len(self.names) or (places < 0).any()
-        if as_lists and (self.lists is not None or shorter):
-            lists = Lists.of_table(self.values) if self.lists is None else self.lists
-            first, last = lists.starts[0], lists.starts[-1]
-            found, values = places[lists.places[first:last]], lists.values[first:last]
-            return Lists(lists.starts - first, found, values)
+        if as_lists and (self.listed or shorter):
+            lists = self.rows if self.listed else Lists.of_table(self.rows)
+            some = lists.entries
+            return Lists(lists.starts - some.start, places[lists.places[some]], lists.values[some])
         rows = np.zeros((len(self), features.width))
         rows[:, places[places >= 0]] = self.matrix()[:, places >= 0]
         return rows
@@ -240,11 +229,11 @@ class Batch:
         if self.sparse is not None:
             return chosen(self.sparse if self.frame is None else self.given, kept)
         if self.frame is None:
-            return self.values[kept]
+            return self.rows[kept]
         rows = chosen(self.given, kept)
         if self.all_numbers:
             return rows
-        columns = dict(zip(self.names, self.values[kept].T, strict=True))
+        columns = dict(zip(self.names, self.rows[kept].T, strict=True))
         return dataframe.to_native_frame(columns, like=dataframe.into_frame(rows))
 
     def repaired(self, known: dict[Any, float]) -> Any:
@@ -252,8 +241,9 @@ class Batch:
         numbers = self.numbers.copy()
         bad = np.argwhere(~np.isfinite(numbers))
         for cell in map(tuple, bad):
-            numbers[cell] = known.get(self.name_at(cell), np.nan)
-        if self.lists is None:
+            column = self.rows.places[cell] if self.listed else cell[1]
+            numbers[cell] = known.get(self.names[column], np.nan)
+        if not self.listed:
             columns = dict(zip(self.names, numbers.T, strict=True))
             return numbers if self.frame is None else self.frame.table(columns)
         matrix = self.sparse

@@ -31,6 +31,11 @@ class Lists:
         return int(np.diff(self.starts).max(initial=0))
 
     @property
+    def entries(self) -> slice:
+        """Where the entries stand, as these lists may be a part of others."""
+        return slice(int(self.starts[0]), int(self.starts[-1]))
+
+    @property
     def owners(self) -> Any:
         """The example of each entry."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
@@ -38,8 +43,7 @@ class Lists:
     def table(self, width: int) -> Any:
         """The lists as the rows of a matrix."""
         rows = np.zeros((len(self), width))
-        first, last = self.starts[0], self.starts[-1]
-        rows[self.owners, self.places[first:last]] = self.values[first:last]
+        rows[self.owners, self.places[self.entries]] = self.values[self.entries]
         return rows
 
     @classmethod

@@ -289,7 +289,7 @@ def same_batch(frame):
     for X in (frame, of_subclass(frame)):
         try:
             batch = batch_of(X, predicted=True)
-            results = batch.names, batch.values.tolist(), batch.lists is None
+            results = batch.names, batch.rows.tolist(), batch.listed
             results += (batch.table({"p": np.arange(3.0)}), batch.table({}))
         except ValueError as error:
             results = (str(error),)
