@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..algorithms.features.maps import Transformer
 from ..core.block import blocks
 from ..core.budget import united as core
 from ..core.expansion.support import LARGEST
 from ..core.rounds.calibration import STEEPEST
 from ..model.calls.calls import Call
-from ..model.estimators.estimators import Transformer
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.batches import Batch
 from ..model.inputs.features import FeatureIndex, in_order

@@ -16,12 +16,12 @@ from ...core.compiling.needs import Need
 from ...model.base.batch_passes import scores_by
 from ...model.calls.calls import Block, Rows
 from ...model.columns import Columns
-from ...model.estimators.estimators import Transformer
 from ...model.inputs.batches import Batch, batch_of
 from ...model.inputs.features import FeatureIndex, in_order
 from ...model.inputs.targets import plain
 from ...model.lock import marked
 from ...parameters import as_float
+from .maps import Transformer
 
 AT_HAND = 2**24  # a model stores at most so many bytes of random numbers, however many names come
 FEWEST = 256  # features whose numbers a model can store at least

@@ -10,9 +10,9 @@ from ...core.passes.features import fourier as core
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...model.estimators.estimators import Classifier, Regressor
-from ...model.expansions.expansion import Averaging
 from ...model.stored import split
 from ...parameters import FINITE
+from ..averaging import Averaging
 from .fourier import WAVES, check_waves
 
 __all__ = ["FOGDClassifier", "FOGDRegressor"]

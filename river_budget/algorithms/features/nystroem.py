@@ -12,12 +12,12 @@ from ...core.block import blocks
 from ...core.passes.features import nystroem as core
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files
-from ...model.estimators.estimators import Transformer, numbered
 from ...model.expansions.expansion import BudgetModel
 from ...model.inputs.batches import batch_of
 from ...model.lock import marked
 from ...model.stored import Vectors
 from ...parameters import COUNT, FINITE, Fixed, optional, whole
+from .maps import Transformer, numbered
 
 __all__ = ["Nystroem"]
 

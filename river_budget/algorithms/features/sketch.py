@@ -13,8 +13,8 @@ from ...core.compiling.needs import Need
 from ...core.passes.features import sketch as core
 from ...kernels import Kernel, Polynomial
 from ...model.algorithm import Algorithm, Files
-from ...model.estimators.estimators import numbered
 from .drawn import Drawn, DrawnMap, keys_of
+from .maps import numbered
 
 __all__ = ["PolynomialCountSketch"]
 

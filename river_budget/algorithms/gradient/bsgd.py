@@ -11,7 +11,7 @@ from ...kernels import Kernel
 from ...maintenance import Maintenance
 from ...model.algorithm import After, Algorithm, Files, by_pass
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.expansion import Averaging, BudgetModel
+from ...model.expansions.expansion import BudgetModel
 from ...parameters import (
     WHOLE,
     Fixed,
@@ -21,6 +21,7 @@ from ...parameters import (
     positive,
     whole,
 )
+from ..averaging import Averaging
 
 __all__ = ["BSGDClassifier", "BSGDRegressor"]
 

@@ -8,7 +8,7 @@ from ...core.passes.gradient import ogd as core
 from ...kernels import Kernel
 from ...model.algorithm import Algorithm
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.expansion import Averaging
+from ..averaging import Averaging
 
 __all__ = ["KernelOGDClassifier", "KernelOGDRegressor"]
 

@@ -12,9 +12,9 @@ from ...kernels import Kernel
 from ...maintenance import Maintenance, RemoveOldest
 from ...model.algorithm import Algorithm
 from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.expansion import Averaging
 from ...model.stored import Vectors
 from ...parameters import Mutable, optional, whole
+from ..averaging import Averaging
 
 __all__ = ["KernelPerceptronClassifier", "KernelPerceptronRegressor"]
 

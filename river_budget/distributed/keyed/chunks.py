@@ -94,9 +94,8 @@ class Chunk:
             self.names, self.rows = batch.names, batch.matrix()
             return
         index = FeatureIndex()
-        check = index.present if predicted else index.reject
         for x in self.rows:
-            check(x)
+            index.taken(index.present(x) if predicted else x)
 
     # targets
 

@@ -1,11 +1,10 @@
-"""River's interface: base classes of our classifiers, regressors and transformers.
+"""River's interface: base classes of our classifiers and regressors.
 
 A model is a block of memory (core/block/layout.py) and two indexes, of features and of labels.
 """
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -285,39 +284,3 @@ class BudgetClassifier(BudgetModel, Classifier):
 
 class BudgetRegressor(BudgetModel, Regressor):
     """The base class of regressors that are kernel expansions."""
-
-
-@functools.lru_cache(64)
-def numbered(prefix: str, n: int) -> list[str]:
-    """Names of n new features."""
-    return [f"{prefix}_{j}" for j in range(n)]
-
-
-class Transformer(OneByOne, base.MiniBatchTransformer):
-    """The base class of transformers, which learn without targets."""
-
-    def _count(self, n: int) -> None:
-        """Add n to the number of examples learned."""
-        block = self.block
-        if block is not None:
-            blocks.field_of(block, "judged")[0] += n
-
-    def _feature_names(self) -> list[str]:
-        """The names of the new features."""
-        raise NotImplementedError
-
-    def named(self, scores: Rows) -> None:
-        """Landmarks have no coefficients."""
-
-    def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        features = self._score_row(x)
-        # strict=False: a thread that learns may have added a feature since
-        return dict(zip(self._feature_names(), features, strict=False))
-
-    def transform_many(self, X: Any) -> Any:
-        """The new features of many examples: a frame of the same kind, or for an array an array."""
-        batch = batch_of(X, predicted=True)
-        features = self._score_batch(batch)
-        if batch.frame is None:
-            return features
-        return batch.table(dict(zip(self._feature_names(), features.T, strict=False)))

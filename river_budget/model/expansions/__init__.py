@@ -1,1 +1,1 @@
-"""Kernel expansions: their budget, the storage of their vectors, and the mean of iterates."""
+"""Kernel expansions: their budget, their vectors and coefficients."""

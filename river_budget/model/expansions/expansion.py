@@ -1,4 +1,4 @@
-"""Kernel expansions: models that are a sum of kernels around stored examples; and means of their iterates."""
+"""Kernel expansions: models that are a sum of kernels around stored examples."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ import numpy as np
 
 from ...core.block import blocks
 from ...core.expansion.scoring import decide, kernel_rows
-from ...parameters import Fixed, positive
-from ..base.batch_passes import ManyAtOnce, scores_by
+from ..base.batch_passes import scores_by
 from ..base.one_by_one import OneByOne
 from ..calls.calls import Rows
-from ..inputs.batches import Batch
 from ..lock import looks_at_the_model
 
 FIRST_CAPACITY = 64  # the first capacity of a model without a budget
@@ -143,33 +141,3 @@ class BudgetModel(OneByOne):
                 | ({"average": own.named(means[:, j])} if len(means) else {})
             )
         return found
-
-
-# The mean of iterates
-
-
-def horizon(name: str, value: Any) -> None:
-    """Check the parameter `average`."""
-    if isinstance(value, bool):
-        return
-    positive(name, value)
-    if value <= 1:
-        raise ValueError(
-            f"{name} must be True, False, or the number of examples that the mean goes back, above 1, not {value!r}"
-        )
-
-
-class Averaging(ManyAtOnce):
-    """A model with the parameter `average`."""
-
-    average = Fixed(horizon)
-
-    @property
-    def averaged(self) -> int:
-        """The number of iterates in the mean."""
-        return 0 if self.block is None or not self.average else int(self.state_record().averaged)
-
-    def last_iterate_one(self, x: dict[Any, Any]) -> Any:
-        """The score of the last iterate; `decision_function_one` has that of the mean."""
-        batch = Batch.of_one(self.features.taken(self.features.present(x)))
-        return self.named(self._score_batch(batch, self.algorithm.score)[0])

@@ -193,19 +193,19 @@ class Batch:
 
     def scaled(self, features: FeatureIndex) -> Batch:
         """The batch with numbers times the scales of their features. Raises for a product that is not finite."""
-        if not features.scaled:
-            return self
         factors = features.factors(self.names)
+        if factors is None:
+            return self
         with np.errstate(over="ignore"):
             found = self.numbers * (factors[self.rows.places] if self.listed else factors)
         scaled = self.with_numbers(found)
         for t in np.flatnonzero(scaled.bad)[:1]:
-            features.reject(self.example(t))
+            features.values_of(self.example(t))  # raises
         return scaled
 
     def known(self, features: FeatureIndex, as_lists: bool) -> Any:
         """The batch as rows of all known features; or as lists, if it may be, where these are shorter or names unknown."""
-        if not self.listed and features.in_place(self.names):
+        if not self.listed and features.width == len(self.names) and features.in_rows == self.names:
             return self.rows
         places, get = np.full(len(self.names), -1), features.places.get
         places[self.columns_in_use] = [get(name, -1) for name in self.names_in_use()]

@@ -171,8 +171,8 @@ class FeatureIndex:
             names, n = self.in_rows, len(self.places)
             # itemgetter of one name returns no tuple
             get: Any = operator.itemgetter(*names) if n > 1 else lambda x: (x[names[0]],)
-            if self._scales is not None:
-                get = functools.partial(_scaled, get, self.factors(names).tolist())
+            if (factors := self.factors(names)) is not None:
+                get = functools.partial(_scaled, get, factors.tolist())
             self._reader = n if 0 < n == self.width else -1, get
         found: tuple[int, Any] = self._reader
         return found
@@ -210,51 +210,34 @@ class FeatureIndex:
             values = list(map(number, x, values))
         if type(values) is not type(x.values()):
             x = dict(zip(x, values, strict=True))
-        if self._scales is not None:
-            self.reject(x)
+        self.values_of(x)  # raises for one that is not finite times its scale
         return x
 
-    def reject(self, x: dict[Any, Any]) -> None:
-        """Raise for the first feature that is not a finite number, if there is one."""
-        check_example(x)
-        for name, value in x.items():
-            number(name, value)
-        for name, factor in (self._scales or {}).items():
-            if name in x and not math.isfinite(float(x[name]) * factor):
+    def values_of(self, x: dict[Any, float]) -> Collection[float]:
+        """The values of an example from `taken`, times the scales of their features."""
+        if self._scales is None:
+            return x.values()
+        found = [value * self._scales.get(name, 1.0) for name, value in x.items()]
+        for name, value in zip(x, found, strict=True):
+            if not math.isfinite(value):
                 raise ValueError(
                     f"feature {name!r} must be finite times its scale, not {x[name]!r}"
                 )
-
-    def values_of(self, x: dict[Any, Any]) -> Iterable[Any]:
-        """The values of an example, times the scales of their features."""
-        if self._scales is None:
-            return x.values()
-        return [number(name, value) * self._scales.get(name, 1.0) for name, value in x.items()]
+        return found
 
     def factors(self, names: Iterable[Any]) -> Any:
-        """The scales of these features."""
-        scales = self._scales or {}
-        return np.array([scales.get(name, 1.0) for name in names], np.float64)
-
-    def in_place(self, names: list[Any]) -> bool:
-        """Whether these are exactly the known features, in the order of their places, without a gap."""
-        return self.width == len(names) and self.in_rows == names
-
-    @property
-    def scaled(self) -> bool:
-        """Whether there are scales."""
-        return self._scales is not None
+        """The scales of these features as an array; None if there are none."""
+        scales = self._scales
+        return None if scales is None else np.array([scales.get(name, 1.0) for name in names])
 
     def unscaled(self, name: Any, value: float) -> float:
         """A stored value divided by the scale of its feature, as the user gave it."""
         return value if self._scales is None else value / float(self._scales.get(name, 1.0))
 
     def present(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        """The example without missing values, for prediction. Raises if another value is invalid."""
+        """The example without missing values, for prediction."""
         check_example(x)
-        found = {name: value for name, value in x.items() if not is_missing(value)}
-        self.reject(x if len(found) == len(x) else found)
-        return found
+        return {name: value for name, value in x.items() if not is_missing(value)}
 
     def knows(self, x: dict[Any, Any]) -> bool:
         """Whether all names of an example have places."""

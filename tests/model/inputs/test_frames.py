@@ -564,6 +564,6 @@ def test_rows_that_may_not_be_written_are_read_where_they_are():
     X = rows()
     X[7, 1] = np.nan
     X.setflags(write=False)
-    assert np.shares_memory(batch_of(X[:7]).values, X)
+    assert np.shares_memory(batch_of(X[:7]).rows, X)
     learned(A_REGRESSOR).predict_many(X)
     assert np.isnan(X[7, 1])

@@ -1,0 +1,36 @@
+"""The mean of iterates, as a parameter of an estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model.base.one_by_one import OneByOne
+from ..model.inputs.batches import Batch
+from ..parameters import Fixed, positive
+
+
+def horizon(name: str, value: Any) -> None:
+    """Check the parameter `average`."""
+    if isinstance(value, bool):
+        return
+    positive(name, value)
+    if value <= 1:
+        raise ValueError(
+            f"{name} must be True, False, or the number of examples that the mean goes back, above 1, not {value!r}"
+        )
+
+
+class Averaging(OneByOne):
+    """A model with the parameter `average`."""
+
+    average = Fixed(horizon)
+
+    @property
+    def averaged(self) -> int:
+        """The number of iterates in the mean."""
+        return 0 if self.block is None or not self.average else int(self.state_record().averaged)
+
+    def last_iterate_one(self, x: dict[Any, Any]) -> Any:
+        """The score of the last iterate; `decision_function_one` has that of the mean."""
+        batch = Batch.of_one(self.features.taken(self.features.present(x)))
+        return self.named(self._score_batch(batch, self.algorithm.score)[0])
