@@ -807,6 +807,7 @@ def test_where_readers_keep_a_file_from_being_replaced_a_saver_waits(patience, p
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # from Python 3.12 on
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_full_disk_leaves_the_old_file(path):
     """A process whose files may not grow: EFBIG in place of ENOSPC, in the middle of writing."""
