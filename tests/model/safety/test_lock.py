@@ -201,6 +201,12 @@ def test_a_look_keeps_learners_waiting_and_they_are_not_refused():
     assert order == [("seen", 60), "learned", "learned"]
 
 
+def instead_of_a_pause(monkeypatch, act):
+    """Act where a batch would sleep between two parts. (Threads of others sleep as usual.)"""
+    sleep = locks.time.sleep
+    monkeypatch.setattr(locks.time, "sleep", lambda s: act() if s == locks.PAUSE else sleep(s))
+
+
 @pytest.mark.parametrize("features", [8, 7])
 def test_others_get_in_between_the_parts_of_a_batch(features, monkeypatch):
     """They ask, and learn a batch of their own: all is as if one came after the other."""
@@ -214,9 +220,7 @@ def test_others_get_in_between_the_parts_of_a_batch(features, monkeypatch):
         answers.append(model.decision_function_one(x))
         model.learn_many(X[:50], y[:50])
 
-    monkeypatch.setattr(
-        locks.time, "sleep", lambda seconds: in_threads(lambda: others(model, found))
-    )
+    instead_of_a_pause(monkeypatch, lambda: in_threads(lambda: others(model, found)))
     in_threads(lambda: model.learn_many(X, y))
     for part in range(3):
         rows = slice(part * EXAMPLES_PER_CALL, (part + 1) * EXAMPLES_PER_CALL)
@@ -231,7 +235,7 @@ def test_a_batch_pauses_between_its_parts_only_where_there_are_other_threads(mon
     """A lock that is released and taken again at once would mostly go to nobody else."""
     model, pauses = taught(MODELS["RBP"](), of=whole), []
     X = np.random.default_rng(0).random((5_000, 8))
-    monkeypatch.setattr(locks.time, "sleep", pauses.append)
+    instead_of_a_pause(monkeypatch, lambda: pauses.append(1))
     for others, expected in ((1, 0), (2, 4)):  # of five parts
         monkeypatch.setattr(locks.threading, "active_count", lambda others=others: others)
         model.learn_many(X, X[:, 0] > 0.5)
@@ -246,9 +250,15 @@ def test_a_label_that_is_added_meanwhile_makes_no_old_code_a_place(kind):
         for i in range(20):
             each.learn_one(whole(i)[0], "even" if i % 2 else "odd")
     x, labels = whole(3)[0], model.labels
-    for each in (model, twin):
-        each.learn_one(whole(4)[0], "third")
-        each.learn_one(whole(5)[0], "odd")  # there is a row for this model again
+
+    def add_a_label():
+        if "third" not in model.labels.codes:
+            model.learn_one(whole(4)[0], "third")
+
+    model.learn_one(x, "odd", Acting(add_a_label))  # its code has been looked up before
+    twin.learn_one(whole(4)[0], "third")
+    twin.learn_one(x, "odd", 0.5)
+    assert file_of(model) == file_of(twin)
     before = file_of(model)
     assert model._learn_row(x, labels.codes["odd"], 1.0, labels) is not None
     assert file_of(model) == before
