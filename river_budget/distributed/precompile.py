@@ -29,9 +29,9 @@ def precompile(model: Any, examples: Iterable[Any] = ()) -> None:
     with contextlib.suppress(Exception):
         if examples := list(examples):
             _predict_and_learn(model.clone(), examples)
-            return
-        for ours in all_ours(model):
-            _predict_and_learn(ours.clone(), [(EXAMPLE, _target(ours))])
+        else:
+            for ours in all_ours(model):
+                _predict_and_learn(ours.clone(), [(EXAMPLE, _target(ours))])
 
 
 def _target(model: Any) -> Any:
@@ -40,21 +40,12 @@ def _target(model: Any) -> Any:
     return 0.0
 
 
-def _predictor(model: base.Estimator) -> Any:
-    """The method that predicts. A pipeline has the methods of all kinds of models, so its last step decides."""
-    last = steps_of(model)[-1]
-    for name in ("score_one", "predict_one", "transform_one"):
-        if hasattr(last, name):
-            return getattr(model, name)
-    return None
-
-
 def _predict_and_learn(model: base.Estimator, examples: list[Any]) -> None:
     """Learn all examples, and predict each one before; the first one also afterwards."""
-    predict = _predictor(model)
+    last = steps_of(model)[-1]  # a pipeline has the methods of all kinds of models
+    names = (name for name in ("score_one", "predict_one", "transform_one") if hasattr(last, name))
+    predict = getattr(model, next(names))
     for example in examples:
-        if predict is not None:
-            predict(example[0])
+        predict(example[0])
         learn_example(model, *example)
-    if predict is not None:
-        predict(examples[0][0])
+    predict(examples[0][0])

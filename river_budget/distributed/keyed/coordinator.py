@@ -75,7 +75,6 @@ class Coordinator:
         self.rows_done = self.rows_saved
         self.number = 0 if self.folder is None else self.folder.checkpoint  # of the last one begun
         self.waiting: collections.deque[Sent] = collections.deque()
-        self.error: Exception | None = None  # the first one that nobody asks for
         for worker in self.workers:
             worker.begun.result()
 
@@ -120,11 +119,11 @@ class Coordinator:
 
     def learn(self, chunk: Chunk, predict: bool) -> Sent:
         """Send the rows of a chunk to be learned. Waits if too many chunks are not learned yet."""
+        while len(self.waiting) >= WINDOW or (self.waiting and self.waiting[0].done()):
+            self._settle()
         sent = self._send(chunk, predict, "learn", predict)
         self.waiting.append(sent)
         self.rows_done += len(chunk)
-        while len(self.waiting) > WINDOW or (len(self.waiting) > 1 and self.waiting[0].done()):
-            self._settle()
         if self.folder is not None and self.rows_done - self.rows_saved >= self.checkpoint_every:
             self.checkpoint()
         return sent
@@ -141,16 +140,14 @@ class Coordinator:
         return Sent(self.epoch, parts, asked)
 
     def _settle(self) -> None:
-        """Wait until the oldest chunk is learned."""
+        """Wait until the oldest chunk is learned. Raises its error, unless somebody will ask for its answers."""
         sent = self.waiting.popleft()
         for _, answer in sent.parts:
             try:
                 self._result(answer, sent.epoch)
-            except LOSSES:
-                raise
             except Exception as error:
-                if not sent.asked:
-                    self.error = self.error or error
+                if isinstance(error, LOSSES) or not sent.asked:
+                    raise
 
     def _result(self, answer: Answer, epoch: int) -> Any:
         try:
@@ -183,12 +180,6 @@ class Coordinator:
         self.ask_all(
             "resident"
         )  # also of a shard that has nothing to learn it is told if it is lost
-
-    def raise_error(self) -> None:
-        """Raise the error of an earlier message, if there is one."""
-        error, self.error = self.error, None
-        if error is not None:
-            raise error
 
     # all models
 

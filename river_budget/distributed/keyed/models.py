@@ -126,10 +126,9 @@ class KeyedModels:
 
     @property
     def _shards(self) -> Coordinator:
-        """The coordinator of the shards. Raises errors of earlier messages."""
+        """The coordinator of the shards, if they have not ended."""
         if not self._coordinator.workers:
             raise RuntimeError("this KeyedModels is closed")
-        self._coordinator.raise_error()
         return self._coordinator
 
     @property
@@ -219,7 +218,6 @@ class KeyedModels:
     def flush(self) -> None:
         """Wait until all rows that were sent are learned. Raise the error of a shard, if there is one."""
         self._shards.drain()
-        self._shards.raise_error()
 
     def write_checkpoint(self) -> None:
         """Write a checkpoint now, and wait until it is complete."""
