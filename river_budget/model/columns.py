@@ -69,8 +69,8 @@ class Columns:
         """Where names are drawn: the scores of examples with unknown names, by this pass."""
         raise NotImplementedError
 
-    def lends(self, model: Any, new: Collection[Any], x: Collection[Any]) -> bool:
-        """Whether the new names of this example may keep their places only if the pass stores it."""
+    def lends(self, model: Any, new: int, x: Collection[Any]) -> bool:
+        """Whether the new names of this example, so many, may keep their places only if the pass stores it."""
         return False
 
     def lend(self, model: Any, x: Collection[Any], listed: Any, learn: Callable[[Any], Any]) -> Any:

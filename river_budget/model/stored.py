@@ -133,8 +133,8 @@ class Vectors(Columns):
         if _free_places(model, blocks.width_in(model.block)) < new:
             _drop_smallest(model, most, new, beside)
 
-    def lends(self, model: Any, new: Collection[Any], x: Collection[Any]) -> bool:
-        return len(new) <= len(model.features.vacant) and are_plain(x)
+    def lends(self, model: Any, new: int, x: Collection[Any]) -> bool:
+        return new <= len(model.features.vacant) and are_plain(x)
 
     def lend(self, model: Any, x: Collection[Any], listed: Any, learn: Callable[[Any], Any]) -> Any:
         # A mistake-driven model stores few documents: to add the names of all and forget most takes a third more time

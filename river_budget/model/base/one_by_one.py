@@ -101,7 +101,7 @@ class OneByOne(ManyAtOnce):
         features = self.features
         if self.block is None or not self.takes_lists:
             return None
-        if 0 < len(x) == len(features) == features.width and features.knows(x):
+        if 0 < len(x) == len(features.places) == features.width and features.knows(x):
             return None
         prepared = self._list_for(len(x))
         return prepared, features.pack_list(x, prepared.values)
@@ -128,19 +128,18 @@ class OneByOne(ManyAtOnce):
         if self.block is None:
             self.add_features(list(x))
         listed = listed or self._listed(x)
-        columns = self.algorithm.columns
-        if listed is None:
-            new = self.features.unknown(x)
-        else:
-            new = [name for name, place in zip(x, listed[1], strict=True) if place < 0]
-        if not new:
+        if self.features.knows(x) if listed is None else -1 not in listed[1]:
             return self._learn_written(x, listed, target, w, wanted)
-        if listed is not None and columns.lends(self, new, x):
+        columns = self.algorithm.columns
+        if listed is not None and columns.lends(self, listed[1].count(-1), x):
             return columns.lend(
                 self, x, listed, lambda lent: self._learn_written(x, lent, target, w, wanted)
             )
+        new = self.features.unknown(x)
         try:
             self.add_features(new, x)
+            if listed is not None and listed[0].arrays[0] is self.block:
+                self.free_lists.append(listed[0])
             return self._learn_written(x, self._listed(x), target, w, wanted)
         except BaseException:
             columns.take_back(self, new)

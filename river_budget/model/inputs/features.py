@@ -195,22 +195,21 @@ class FeatureIndex:
 
         Another thread may change the original. If converting a value to float runs a user's code, it runs here.
         """
-        check_example(x)
+        if type(x) is not dict:
+            check_example(x)
         x = copied(x)
-        values: Collection[float] = x.values()
         try:
             # Python's numbers add up to a float, numpy's to one of numpy's; and where a sum is finite, its parts are
-            total = sum(values, 0.0)
+            total = sum(x.values(), 0.0)
             good = type(total) in SUMS and math.isfinite(total)
             if good and type(total) is not float:
-                values = array.array("d", values)
+                x = dict(zip(x, array.array("d", x.values()), strict=True))
         except Exception:  # which is raised again where values are checked one by one
             good = False
         if not good:  # perhaps only the sum overflowed
-            values = list(map(number, x, values))
-        if type(values) is not type(x.values()):
-            x = dict(zip(x, values, strict=True))
-        self.values_of(x)  # raises for one that is not finite times its scale
+            x = dict(zip(x, map(number, x, x.values()), strict=True))
+        if self._scales is not None:
+            self.values_of(x)  # raises for one that is not finite times its scale
         return x
 
     def values_of(self, x: dict[Any, float]) -> Collection[float]:
