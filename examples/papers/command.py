@@ -43,6 +43,7 @@ from .records.stored import at_hand
 from .records.tasks import Store, measure, ready
 
 RESULTS = "river-budget-results"  # the folder of stored measurements
+MOA_STREAMS = [name for name, stream in STREAMS.items() if not stream.unseen]
 MOA_RECORD = "moa.jsonl"  # in the folder of results
 
 
@@ -195,7 +196,7 @@ def add_moa(verbs: Any) -> None:
         "generated rows. With these runs the same command measures only AutoKernel, and needs neither capymoa nor "
         "Java. It repeats a stopped run if the limit is larger."
     )
-    many(verb, "--data", "only these streams (default: all at hand)")
+    many(verb, "--data", "only these streams (default: all at hand but the unseen)")
     many(verb, "--models", "such as SAMkNN (default: all)")
     option(verb, "--examples", "at most so many of each stream", whole, 3000)
     text = "the length of generated streams, which also sets the places of their drifts"
@@ -213,7 +214,7 @@ def run_moa(options: argparse.Namespace) -> int:
     """Measure AutoKernel, and MOA's learners where no run is stored."""
     check_names(options.models or (), list(LEARNERS), "model")
     check_drawing(options.page)
-    data = chosen_streams(options.data, list(STREAMS))
+    data = chosen_streams(options.data, MOA_STREAMS)
     how = {"examples": options.examples, "rows": options.rows, "seed": options.seed}
     path = pathlib.Path(options.results) / MOA_RECORD
     match = Match(path, limit=options.limit, machine=processor(), **how)

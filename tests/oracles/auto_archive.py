@@ -3,16 +3,15 @@
 It holds the latest 12 budgets of rows as they came, in float32, numbered in a ring, in which those that the memory holds
 are passed over. An entry has 16 links, at first to itself: 8 to the nearest entries when it came, and one of 8 others,
 by the number of the row, to each row that came later and linked to it. A search begins with the 20 nearest of the
-memory. A step follows the links of the 4 nearest entries that have not been followed yet, leaves out what was seen or is
-in the memory, and keeps the 20 nearest of all. There are 2 steps in regression, 1 in classification, and 6 with 8
-classes or more.
+memory. A step follows the links of the 2 nearest entries that have not been followed yet, leaves out what was seen or is
+in the memory, and keeps the 20 nearest of all. There are 3 steps, and 10 with 8 classes or more.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-TIMES, K, LINKED, FOLLOWED = 12, 20, 8, 4
+TIMES, K, LINKED, FOLLOWED = 12, 20, 8, 2
 
 
 class Entry:

@@ -52,7 +52,7 @@ class AutoClassifier(Auto):
     def look(self, x):
         """Everything that follows from a row."""
         C, s = self.C, {}
-        x1 = self.look_around(s, x, 6 if C >= 8 else 1)
+        x1 = self.look_around(s, x, 10 if C >= 8 else 3)
         p = [self.prior, *(softmax(self.L[u] @ x1) for u in range(2))]
         if self.second >= 0:
             s["s"] = self.squares @ x1[: self.second + 1]

@@ -43,7 +43,7 @@ class AutoRegressor(Auto):
 
     def look(self, x):
         s = {}
-        x1 = self.look_around(s, x, 2)
+        x1 = self.look_around(s, x, 3)
         f = [self.last - self.my, *(self.L @ x1)]
         if self.second >= 0:
             f.append(float(self.squares[0] @ x1[: self.second + 1]))

@@ -38,6 +38,11 @@ class Room(Columns):
         }
 
     def furnish(self, model: Any) -> None:
+        """Write the tables and the record of a new model."""
+        self.lay_out(model)
+        model._set_parameters()
+
+    def lay_out(self, model: Any) -> None:
         """Write the directory and the initial values of tables, also for features and classes that appear later."""
         entries, _, _ = model._directory(blocks.width_in(model.block))
         blocks.views(model.block).room[: core.DIRECTORY].view(np.int64)[:] = entries

@@ -88,7 +88,7 @@ class AutoTables(OneByOne):
         # A thread that predicts must not find tables without their directory
         twin, width = self.twin(), sizes.get("width", blocks.width_in(self.block))
         super(AutoTables, twin).resize_block(**sizes, **self._spaces(width))
-        self.algorithm.columns.furnish(twin)
+        self.algorithm.columns.lay_out(twin)
         for name in core.ROOM_TABLES:
             source, target = self._table(name), twin._table(name)
             shape = np.minimum(source.shape, target.shape)
@@ -100,10 +100,6 @@ class AutoTables(OneByOne):
             corner = tuple(map(slice, shape))
             target[corner] = source[corner]
         self.replace(block=twin.block)
-
-    def begin_with(self, names: list[Any]) -> None:
-        super().begin_with(names)
-        self._set_parameters()
 
     # a smaller or larger memory
 

@@ -27,11 +27,14 @@ import numpy as np
 
 from ...compiling.jit import REORDERED, compiled
 from .memory import LEAST_VOTE_WEIGHT, insert
-from .tables import FOLLOWED, LINKED, LINKS, desk_of, found_of, room_of
+from .tables import FOLLOWED, LINKED, LINKS, columns_of, desk_of, found_of, room_of
 
 WORD_BITS, LAST_BIT = np.uint64(6), np.uint64(63)  # 64 bits in a word of seen and held
 NONE, ONE = np.uint64(0), np.uint64(1)
 CLOSED = ONE
+# With many classes, where other work takes longer and the far vote counts for more, a search takes more steps. Many short
+# steps find nearer rows than few long ones with as many comparisons.
+STEPS, MORE_STEPS, MANY_COLUMNS = 3, 10, 8
 
 
 @compiled
@@ -41,7 +44,7 @@ def hold(model, row):
 
 
 @compiled
-def find_far(model, state, n, steps):
+def find_far(model, state, n):
     """Write the K nearest rows of memory and archive; n are near in the memory. Each step follows the links of FOLLOWED
     rows. Returns how many there are."""
     desk, room = desk_of(model), room_of(model)
@@ -51,7 +54,7 @@ def find_far(model, state, n, steps):
         seen[i] = held[i]
     for k in range(n):  # begin in the memory
         far.distance[k], far.place[k] = near.distance[k], near.row[k] << ONE
-    for _ in range(steps):
+    for _ in range(MORE_STEPS if columns_of(model) >= MANY_COLUMNS else STEPS):
         number = compare_linked(model, state, n)
         for i in range(number):
             n = insert(far, n, compared.distance[i], compared.place[i] << ONE)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...compiling.by_address import shared
 from ...compiling.jit import compiled
-from ...compiling.model_type import MODEL, NOTHING, NUMBERS, WHOLE
+from ...compiling.model_type import MODEL, NOTHING, NUMBERS
 from ...compiling.needs import Need
 from ...examples.call import row_of
 from .archive import archive_row, find_far, hold
@@ -47,8 +47,8 @@ def is_predicted(model, state, x):
     return different == 0
 
 
-@shared(Need.AUTO, NOTHING, MODEL, NUMBERS, WHOLE)
-def consult_experts(model, x, far_steps):
+@shared(Need.AUTO, NOTHING, MODEL, NUMBERS)
+def consult_experts(model, x):
     """Scale the row, and write what follows from it: scores of the experts that have some, to desk.scores and
     desk.squares, and the neighbours of those that vote, to desk.near and desk.far."""
     state, room, desk, found = (
@@ -67,7 +67,7 @@ def consult_experts(model, x, far_steps):
     compute_distances(model, state, desk.scaled)
     kernel_scores(model, d, row_of(scores, KERNEL))
     near = find_nearest(model)
-    found.near, found.far = near, find_far(model, state, near, far_steps)
+    found.near, found.far = near, find_far(model, state, near)
 
 
 @compiled

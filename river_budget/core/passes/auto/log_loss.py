@@ -49,9 +49,6 @@ MIXER_STEP = 1.8
 EASY = 0.8  # rows whose right class has this probability or more are not hard
 UNIFORM_SHARE = 1e-3  # the share of the uniform distribution in every expert's probabilities
 KERNEL_STEP = 1.0
-# Steps of the search for far rows. With many classes, where other work takes longer and the far vote counts for more,
-# there are more steps.
-FAR_STEPS, MORE_FAR_STEPS, MANY_COLUMNS = np.int64(1), np.int64(6), 8
 PRIOR_RATE = 0.02
 PRIOR_VOTES = 0.3  # the prior counts as so many neighbours
 RESIDUAL_RATE, LEAST_RESIDUAL = 0.005, 1e-3
@@ -103,8 +100,7 @@ def predict_classes(model, x):
     state, desk, found = state_at(model.state), desk_of(model), found_of(model)
     if is_predicted(model, state, x):
         return
-    many = columns_of(model) >= MANY_COLUMNS
-    consult_experts(model, x, MORE_FAR_STEPS if many else FAR_STEPS)
+    consult_experts(model, x)
     if state.second_order >= 0:
         # 1 and 0 for the right class and others, as logarithms of odds; one column stands for both of two classes
         middle = 0.5 if columns_of(model) == 1 else 0.0

@@ -54,7 +54,6 @@ SLOWEST_TARGETS = 1e-4  # rate of the mean and the variance of targets
 ERROR_RATE = 0.01  # rate of running errors
 LATEST_RATE = 0.1  # rate of the mean of the latest squared errors
 KERNEL_STEP = 0.5
-FAR_STEPS = np.int64(2)  # of the search for far rows: with 1, casp has an R2 of .51 instead of .54
 BOUND, UNBOUNDED_ROUNDS = 4.0, 10  # errors of the first rounds are not clipped
 LARGEST_RATIO = 1e6  # of errors and opinions to sy, so that sums of squares stay finite
 HEAVIEST_SHARE = 0.5  # of the newest value in a mean: with 1 a variance would be 0
@@ -136,7 +135,7 @@ def predict_number(model, x):
     state, desk, found = state_at(model.state), desk_of(model), found_of(model)
     if is_predicted(model, state, x):
         return
-    consult_experts(model, x, FAR_STEPS)
+    consult_experts(model, x)
     values = desk.scores
     values[OWN, 0] = state.last - state.average
     if state.second_order >= 0:

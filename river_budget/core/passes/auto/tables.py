@@ -90,7 +90,7 @@ BIN_SLOTS = BIN_TABLES * BIN_DEPTH
 NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
 ARCHIVED_TIMES = 12  # the budget: rows of the archive
 LINKED = 8  # rows to which a row of the archive leads, and as many that lead to it
-LINKS, FOLLOWED = 2 * LINKED, 4  # rows whose links a step of the search follows
+LINKS, FOLLOWED = 2 * LINKED, 2  # rows whose links a step of the search follows
 CALIBRATION_KNOTS = 11
 # Of errors in regression the quantiles that are learned, and where those of a normal distribution lie
 LEVELS = np.array((0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995))
