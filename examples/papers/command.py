@@ -9,7 +9,7 @@ from typing import Any
 
 from river_budget import datasets
 from river_budget.experiments.auto.auto import chosen_streams
-from river_budget.experiments.auto.auto_streams import STREAMS
+from river_budget.experiments.auto.auto_streams import SEEN
 from river_budget.experiments.command.main import run
 from river_budget.experiments.command.options import (
     Parser,
@@ -43,7 +43,6 @@ from .records.stored import at_hand
 from .records.tasks import Store, measure, ready
 
 RESULTS = "river-budget-results"  # the folder of stored measurements
-MOA_STREAMS = [name for name, stream in STREAMS.items() if not stream.unseen]
 MOA_RECORD = "moa.jsonl"  # in the folder of results
 
 
@@ -214,7 +213,7 @@ def run_moa(options: argparse.Namespace) -> int:
     """Measure AutoKernel, and MOA's learners where no run is stored."""
     check_names(options.models or (), list(LEARNERS), "model")
     check_drawing(options.page)
-    data = chosen_streams(options.data, MOA_STREAMS)
+    data = chosen_streams(options.data, list(SEEN))
     how = {"examples": options.examples, "rows": options.rows, "seed": options.seed}
     path = pathlib.Path(options.results) / MOA_RECORD
     match = Match(path, limit=options.limit, machine=processor(), **how)

@@ -16,7 +16,7 @@ from papers import command, moa, moa_report
 from papers.moa import LEARNERS
 
 from river_budget.experiments.auto import auto
-from river_budget.experiments.auto.auto_streams import STREAMS, examples_of
+from river_budget.experiments.auto.auto_streams import SEEN, examples_of
 from river_budget.experiments.common import console
 
 VERSIONS = {"capymoa": "0", "java": "0"}
@@ -207,7 +207,7 @@ def test_all_of_moas_learners_play(tmp_path):
 def test_the_stored_runs_of_the_guide_are_of_all_streams_that_the_command_takes():
     guide = ROOT / "examples" / "guide"
     one = moa.Match(guide / command.MOA_RECORD, examples=30_000, rows=30_000)
-    for name in command.MOA_STREAMS:
+    for name, stream in SEEN.items():
         for rival, learner in LEARNERS.items():
-            if learner.regression == STREAMS[name].regression:
+            if learner.regression == stream.regression:
                 assert one.outcomes.get(one.key(name, rival)) is not None
