@@ -123,6 +123,24 @@ def test_ctrl_c_is_answered_after_a_thousand_rows_also_by_those_that_take_whole_
     assert model.n_examples == EXAMPLES_PER_CALL
 
 
+class HeldScores(rb.BSGDClassifier):
+    """A model whose scoring pass notes how many rows are scored when Python looks for Ctrl-C again."""
+
+    calls = 0
+
+    @staticmethod
+    def scoring_pass(addresses):
+        HeldScores.calls += 1
+        return rb.BSGDClassifier.algorithm.score(addresses)
+
+
+def test_a_prediction_of_many_rows_looks_for_ctrl_c_after_a_thousand(monkeypatch):
+    monkeypatch.setattr(HeldScores, "calls", 0)
+    model, X = taught(HeldScores(9, RBF(0.5), seed=1), 20), np.ones((3 * EXAMPLES_PER_CALL, 3))
+    model.predict_many(X)
+    assert HeldScores.calls == 3
+
+
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_one_example_gives_the_lock_back(held):
     (x, y), *_ = stream_of(held, 1, seed=1)
