@@ -16,9 +16,8 @@ from .batch_passes import ManyAtOnce
 
 AGAIN: Any = object()
 SHORT_LIST_FEATURES = 32  # features of an example
-Listed = tuple[
-    PreparedList, list[int]
-]  # a call with an example's values; its places, -1 for unknown names
+# a call with the values of an example; the places of its names, -1 for unknown ones
+Listed = tuple[PreparedList, list[int]]
 # what reading an example as a whole row may raise: other names, values that are no numbers, no row left
 OTHER_EXAMPLE = (LookupError, TypeError, ValueError, OverflowError, struct.error)
 

@@ -171,8 +171,9 @@ class FeatureIndex:
             names, n = self.in_rows, len(self.places)
             # itemgetter of one name returns no tuple
             get: Any = operator.itemgetter(*names) if n > 1 else lambda x: (x[names[0]],)
-            if (factors := self.factors(names)) is not None:
-                get = functools.partial(_scaled, get, factors.tolist())
+            if scales := self._scales:
+                scaled = [(at, scales[name]) for at, name in enumerate(names) if name in scales]
+                get = functools.partial(_scaled, get, scaled)
             self._reader = n if 0 < n == self.width else -1, get
         found: tuple[int, Any] = self._reader
         return found
@@ -247,8 +248,13 @@ class FeatureIndex:
         return [name for name in x if name not in places]  # the known ones may be very many
 
 
-def _scaled(get: Callable[..., Any], factors: list[float], x: dict[Any, Any]) -> tuple[float, ...]:
-    return tuple(map(operator.mul, get(x), factors))
+def _scaled(
+    get: Callable[..., Any], scaled: list[tuple[int, float]], x: dict[Any, Any]
+) -> list[float]:
+    values = list(get(x))
+    for at, factor in scaled:
+        values[at] *= factor
+    return values
 
 
 @functools.lru_cache(4096)
