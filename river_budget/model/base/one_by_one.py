@@ -171,11 +171,10 @@ class OneByOne(ManyAtOnce):
             prepared.fill_places(places)
             return prepared, self.free_lists
         free: list[PreparedRow] = self.free_rows
-        row = (
-            free.pop()
-            if free
-            else PreparedRow(self._passes, self.block, self.features, self.n_outputs)
-        )
+        if free:
+            row = free.pop()
+        else:
+            row = PreparedRow(self._passes, self.block, self.features, self.n_outputs)
         self.features.pack_row(x, row.values)
         return row, free
 
@@ -192,9 +191,8 @@ class OneByOne(ManyAtOnce):
                 return prepared
         except IndexError:
             pass
-        block = (
-            self.block
-        )  # first: another thread may change the passes with the block, and then this is an old one
+        # first: another thread may change the passes with the block, and then this is an old one
+        block = self.block
         room = max(SHORT_LIST_FEATURES, 2 * entries)
         return PreparedList(self._passes, block, room, self.n_outputs)
 
