@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import numpy as np
@@ -22,19 +21,23 @@ def batch_of_dicts(examples: list[dict[Any, Any]], predicted: bool = False) -> B
     if not examples or any(x.keys() != examples[0].keys() for x in examples):
         return None
     names = list(examples[0])
-    values: Any = None
-    with contextlib.suppress(ValueError):  # lists of several lengths among the values
-        values = np.array([[x[name] for name in names] for x in examples])
-    if (
-        values is None
-        or values.ndim != 2
-        or values.dtype.kind not in NUMBER_KINDS
-        or not np.isfinite(values).all()
-    ):
-
-        def read(name: Any, value: Any) -> float:
-            return 0.0 if predicted and is_missing(value) else number(name, value)
-
+    values = _matrix(examples)
+    if values is None:
+        read = _number_or_zero if predicted else number
         values = np.array([[read(name, x[name]) for name in names] for x in examples])
     rows = np.require(values, np.float64, ["C", "A", "W"])
     return Batch.of(names, rows.reshape(len(examples), len(names)))
+
+
+def _matrix(examples: list[dict[Any, Any]]) -> Any:
+    """The values of examples with the same features; None if one of them is no finite number."""
+    try:
+        values = np.array([[x[name] for name in examples[0]] for x in examples])
+    except ValueError:  # lists of several lengths among the values
+        return None
+    numbers = values.ndim == 2 and values.dtype.kind in NUMBER_KINDS
+    return values if numbers and np.isfinite(values).all() else None
+
+
+def _number_or_zero(name: Any, value: Any) -> float:
+    return 0.0 if is_missing(value) else number(name, value)
