@@ -6,7 +6,7 @@ which follow from names: algorithms/features/drawn.py. AutoKernel's own tables: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -31,6 +31,9 @@ class Columns:
     needs: Need = Need.EXAMPLES  # the shared functions that the passes call
 
     draws: ClassVar[bool] = False  # whether names that the model does not know count in scores
+    lends: ClassVar[bool] = (
+        False  # whether new names keep their places only if the pass stores the example
+    )
 
     def choose(self, model: Any) -> None:
         """Set what follows from the parameters of a new model."""
@@ -67,14 +70,6 @@ class Columns:
 
     def scores(self, model: Any, batch: Any, score: Any) -> Rows:
         """Where names are drawn: the scores of examples with unknown names, by this pass."""
-        raise NotImplementedError
-
-    def lends(self, model: Any, new: int, x: Collection[Any]) -> bool:
-        """Whether the new names of this example, so many, may keep their places only if the pass stores it."""
-        return False
-
-    def lend(self, model: Any, x: Collection[Any], listed: Any, learn: Callable[[Any], Any]) -> Any:
-        """Then: `learn` the listed example with vacant places for new names."""
         raise NotImplementedError
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:

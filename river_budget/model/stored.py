@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from ..core.compiling.needs import Need
 from ..kernels import RBF, Laplacian
 from ..maintenance import Maintenance, Merge, Project
 from .columns import Columns, check_compiled
-from .inputs.features import are_plain
 from .stream_warnings import warn
 
 FULL_CAPACITY_BUDGET = 1024  # models with at most this budget allocate all vectors at the start
@@ -36,6 +35,7 @@ class Vectors(Columns):
     # the maintenance where the parameter is None; None: by the kernel
     usual: Maintenance | None = None
     needs: Need = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
+    lends: ClassVar[bool] = True
 
     # parameters
 
@@ -132,35 +132,6 @@ class Vectors(Columns):
             model.resize_block(width=wider)
         if _free_places(model, blocks.width_in(model.block)) < new:
             _drop_smallest(model, most, new, beside)
-
-    def lends(self, model: Any, new: int, x: Collection[Any]) -> bool:
-        return new <= len(model.features.vacant) and are_plain(x)
-
-    def lend(self, model: Any, x: Collection[Any], listed: Any, learn: Callable[[Any], Any]) -> Any:
-        # A mistake-driven model stores few documents: to add the names of all and forget most takes a third more time
-        block, vacant, (prepared, places) = model.block, model.features.vacant, listed
-        arrived, new = prepared.arrived[0], places.count(-1)
-        lent, left, next_place = vacant[-new:], len(vacant) - new, vacant.pop
-        try:
-            places = [place if place >= 0 else next_place() for place in places]
-            return learn((prepared, places))
-        finally:
-            if prepared.arrived[0] == arrived and model.block is block:
-                vacant[left:] = lent
-            else:
-                self._keep_names(model, x, places)
-
-    def _keep_names(self, model: Any, x: Collection[Any], places: list[int]) -> None:
-        """Keep the places of new names, whose example the pass has stored.
-
-        Where there is no memory for that, prepared calls give back theirs first.
-        """
-        model.forget_rows()
-        try:
-            model.features.keep(zip(x, places, strict=True))
-        except MemoryError:
-            model.free_lists.clear()
-            model.features.keep(zip(x, places, strict=True))
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:
         places, vectors = model.features.places, blocks.views(model.block).vectors

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..calls.calls import Prepared, PreparedList, PreparedRow, class_of_passes
 from ..inputs.batches import Batch
-from ..inputs.features import SUMS
+from ..inputs.features import NO_PLACES, SUMS
 from .batch_passes import ManyAtOnce
 
 AGAIN: Any = object()
@@ -82,7 +82,7 @@ class OneByOne(ManyAtOnce):
         """The same for any example: with some of the known features or with new ones, or at which the pass stops."""
         lock, features = self.lock, self.features
         x, version = features.taken(x), features.version
-        listed = self._listed(x)
+        listed = self._listed(x, learned=True)
         with lock.held:
             lock.refuse_nested()
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
@@ -95,15 +95,21 @@ class OneByOne(ManyAtOnce):
             finally:
                 lock.changing = False
 
-    def _listed(self, x: dict[Any, Any]) -> Listed | None:
-        """An example from `taken` in a call, as a list; None if the pass gets a whole row."""
+    def _listed(self, x: dict[Any, Any], learned: bool = False) -> Listed | None:
+        """An example from `taken` in a call, as a list; None if the pass gets a whole row.
+
+        One to be learned is lent places for its new names, which it keeps if the pass stores it. A mistake-driven model
+        stores few documents: to give places to the names of all, and forget most, takes a third more time.
+        """
         features = self.features
         if self.block is None or not self.takes_lists:
             return None
         if 0 < len(x) == len(features.places) == features.width and features.knows(x):
             return None
+        lends = learned and self.algorithm.columns.lends
         prepared = self._list_for(len(x))
-        return prepared, features.pack_list(x, prepared.values)
+        places = features.lent(x) if lends else NO_PLACES
+        return prepared, features.pack_list(x, prepared.values, places)
 
     def _still_listed(self, listed: Listed | None, features: Any, version: int) -> Listed | None:
         """A listed example; None if another thread has replaced the block, or changed the known names, since then."""
@@ -126,14 +132,11 @@ class OneByOne(ManyAtOnce):
         """
         if self.block is None:
             self.add_features(list(x))
-        listed = listed or self._listed(x)
-        if self.features.knows(x) if listed is None else -1 not in listed[1]:
-            return self._learn_written(x, listed, target, w, wanted)
-        columns = self.algorithm.columns
-        if listed is not None and columns.lends(self, listed[1].count(-1), x):
-            return columns.lend(
-                self, x, listed, lambda lent: self._learn_written(x, lent, target, w, wanted)
-            )
+        listed = listed or self._listed(x, learned=True)
+        if listed is None and self.features.knows(x):
+            return self._learn_written(x, None, target, w, wanted)
+        if listed is not None and -1 not in listed[1]:
+            return self._learn_lent(x, listed, target, w, wanted)
         if listed is None:
             new = self.features.unknown(x)
         else:  # without comparing names once more, which may run a user's code
@@ -144,8 +147,29 @@ class OneByOne(ManyAtOnce):
                 self.free_lists.append(listed[0])
             return self._learn_written(x, self._listed(x), target, w, wanted)
         except BaseException:
-            columns.take_back(self, new)
+            self.algorithm.columns.take_back(self, new)
             raise
+
+    def _learn_lent(
+        self, x: dict[Any, Any], listed: Listed, target: float, w: float, wanted: bool
+    ) -> Any:
+        """Learn a listed example. Its new names keep the places that they are lent if the pass stores it."""
+        block, (prepared, places) = self.block, listed
+        arrived = prepared.arrived[0]
+        try:
+            return self._learn_written(x, listed, target, w, wanted)
+        finally:
+            if prepared.arrived[0] != arrived or self.block is not block:
+                self._keep_names(x, places)
+
+    def _keep_names(self, x: dict[Any, Any], places: list[int]) -> None:
+        """Where there is no memory to keep new names, prepared calls give back theirs first."""
+        self.forget_rows()
+        try:
+            self.features.keep(x, places)
+        except MemoryError:
+            self.free_lists.clear()
+            self.features.keep(x, places)
 
     def _learn_written(
         self, x: dict[Any, Any], listed: Listed | None, target: float, w: float, wanted: bool

@@ -1,7 +1,7 @@
 """FeatureIndex: the names of features and their places, the rows of a model's tables. Public Python only.
 
 A place is given when a name is first learned. The next free place is the smallest, and new names of one example are sorted
-first. (Where an example may leave no vector, the order of its dict decides: Vectors.lend.) Sums over features
+first. (Where an example may leave no vector, the order of its dict decides: FeatureIndex.lent.) Sums over features
 go in the order of places, so this order may change their last bit. A missing feature is 0.
 """
 
@@ -136,11 +136,23 @@ class FeatureIndex:
         del self.vacant[-len(new) :]
         self.width, self._reader = max(self.width, 1 + places[-1]), None
 
-    def keep(self, places: Iterable[tuple[Any, int]]) -> None:
-        """Give plain names, known or new, these places, which are not vacant."""
-        self.places.update(places)
-        self.version += 1
-        self._reader = None
+    def lent(self, x: Collection[Any]) -> Iterable[int]:
+        """A vacant place for each name of an example, the smallest first; -1 if there are not as many.
+
+        Also where comparing names may run a user's code, as `keep` must not fail.
+        """
+        places = self.vacant[: -len(x) - 1 : -1]
+        return places if len(places) == len(x) and are_plain(x) else NO_PLACES
+
+    def keep(self, x: Collection[Any], places: list[int]) -> None:
+        """Give the new names of an example the places that were lent to it."""
+        taken = set(places)
+        self.vacant[-len(x) :] = [place for place in self.vacant[-len(x) :] if place not in taken]
+        known = len(self.places)
+        self.places.update(zip(x, places, strict=True))
+        if len(self.places) > known:
+            self.version += 1
+            self._reader = None
 
     def remove(self, names: Iterable[Any]) -> None:
         """Forget these names, if they are known."""
@@ -178,10 +190,12 @@ class FeatureIndex:
         found: tuple[int, Any] = self._reader
         return found
 
-    def pack_list(self, x: dict[Any, float], memory: Any) -> list[int]:
-        """Write the values of an example from `taken`; returns the places of its names, -1 for unknown ones."""
+    def pack_list(
+        self, x: dict[Any, float], memory: Any, places: Iterable[int] = NO_PLACES
+    ) -> list[int]:
+        """Write the values of an example from `taken`; returns the places of its names, for unknown ones these."""
         packer_of(len(x))(memory, 0, *self.values_of(x))
-        return list(map(self.places.get, x, NO_PLACES))
+        return list(map(self.places.get, x, places))
 
     def pack_row(self, x: dict[Any, float], memory: Any) -> None:
         """Write an example from `taken` as a row, without unknown names."""
