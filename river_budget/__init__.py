@@ -42,8 +42,8 @@ if TYPE_CHECKING:  # `__getattr__` below loads each name when it is first used
     from .checkpoint import Checkpoint
     from .delayed import Delayed
     from .feature_budget import FeatureBudget
-    from .guard import Guard
-    from .model.stream_warnings import StreamWarning
+    from .guard.guard import Guard
+    from .messages.stream_warnings import StreamWarning
     from .pipelines import (
         decision_function_one,
         memory_usage,
@@ -118,9 +118,9 @@ _PLACES = {name: f"algorithms.{module}" for name, module in algorithms.PLACES.it
     "Checkpoint": "checkpoint",
     "Delayed": "delayed",
     "FeatureBudget": "feature_budget",
-    "Guard": "guard",
+    "Guard": "guard.guard",
     "SavedModelError": "saving",
-    "StreamWarning": "model.stream_warnings",
+    "StreamWarning": "messages.stream_warnings",
     "decision_function_one": "pipelines",
     "load": "saving",
     "memory_usage": "pipelines",

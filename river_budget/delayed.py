@@ -31,11 +31,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from river import base
 
+from .messages.stream_warnings import warn
 from .model.inputs.batches import Batch
 from .model.inputs.frames import as_list
 from .model.inputs.targets import array_of, plain
 from .model.lock import lock_of
-from .model.stream_warnings import warn
 from .parameters import whole
 
 __all__ = ["Delayed"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from river import compose
 
-from .guard import is_guarded
+from .guard.guard import is_guarded
 from .model.inputs.batches import Batch, batch_of
 from .model.inputs.frames import as_list
 from .model.inputs.targets import array_of

@@ -31,7 +31,7 @@ from river_budget.experiments.common.console import (
     say_missing,
 )
 from river_budget.experiments.speed.speed import processor
-from river_budget.progress import Progress
+from river_budget.messages.progress import Progress
 
 from . import defaults
 from . import moa_report as report

@@ -34,7 +34,7 @@ from river_budget.experiments.auto.auto_streams import (
     examples_of,
 )
 from river_budget.experiments.common.scores import UNSCORED_ROWS
-from river_budget.progress import Progress
+from river_budget.messages.progress import Progress
 
 from .records.outcomes import Outcomes
 

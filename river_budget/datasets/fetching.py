@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import IO, TypeVar
 
-from ..progress import Progress
+from ..messages.progress import Progress
 
 Result = TypeVar("Result")
 

@@ -1,5 +1,5 @@
 """What all estimators share: the model in a block, River's interface, inputs, calls of compiled passes."""
 
-from ..first_use import announce_compilation
+from ..messages.first_use import announce_compilation
 
 announce_compilation()

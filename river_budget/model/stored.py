@@ -13,8 +13,8 @@ from ..core.budget.keep import STRATEGIES
 from ..core.compiling.needs import Need
 from ..kernels import RBF, Laplacian
 from ..maintenance import Maintenance, Merge, Project
+from ..messages.stream_warnings import warn
 from .columns import Columns, check_compiled
-from .stream_warnings import warn
 
 FULL_CAPACITY_BUDGET = 1024  # models with at most this budget allocate all vectors at the start
 FREE_SHARE = 0.5  # a table grows if forgetting names leaves fewer free places

@@ -26,9 +26,9 @@ from river_budget.experiments.race.race import (
     race,
     rows,
 )
+from river_budget.messages.progress import Progress
 from river_budget.plots.panels import Panel
 from river_budget.plots.running import memory
-from river_budget.progress import Progress
 
 SOME = ["LogisticRegression", "KNN", "BSGD-merge", "RBP"]
 

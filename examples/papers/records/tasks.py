@@ -21,7 +21,7 @@ from river_budget import datasets
 from river_budget.core.block import blocks
 from river_budget.core.compiling.jit import stamp
 from river_budget.distributed.precompile import precompile
-from river_budget.progress import Progress
+from river_budget.messages.progress import Progress
 
 from ..rivals import batch_methods, linear_on_features, smo
 from ..rivals.batch_methods import Split

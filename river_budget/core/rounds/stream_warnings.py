@@ -1,7 +1,7 @@
 """Problems of a stream that a pass detects and reports to the user, each once per model.
 
 A bit in head.alarm is a warning that is due: the pass stops before the next example, and Python issues the
-warning (model/stream_warnings.py). The bits of head.said are the warnings issued so far.
+warning (messages/stream_warnings.py). The bits of head.said are the warnings issued so far.
 """
 
 from __future__ import annotations

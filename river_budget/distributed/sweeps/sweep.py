@@ -15,8 +15,8 @@ from typing import Any, Self
 
 from river import metrics, utils
 
+from ...messages.progress import Progress
 from ...parameters import one_of, optional, whole
-from ...progress import Progress
 from ..precompile import precompile
 from ..workers import backends
 from ..workers.serial import WorkerLost

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ...distributed.precompile import precompile
+from ...messages.progress import Progress
 from ...nested import all_ours
 from ...plots.running import memory, predict_and_learn
-from ...progress import Progress
 from .scores import UNSCORED_ROWS, LabelScore, NumberScore
 
 CURVE_POINTS = 40  # points of a curve

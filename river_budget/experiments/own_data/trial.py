@@ -19,11 +19,11 @@ from river import compose, linear_model, preprocessing
 
 from ...delayed import Delayed
 from ...distributed.precompile import precompile
+from ...messages.progress import Progress
 from ...nested import all_ours, steps_of
 from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Line, Panel
 from ...plots.running import memory
-from ...progress import Progress
 from ..common.console import check_names
 from ..common.scores import UNSCORED_ROWS, LabelScore, NumberScore, Score
 from ..common.tables import Table

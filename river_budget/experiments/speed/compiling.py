@@ -21,8 +21,8 @@ from ...core.block.random_numbers import fill_uniforms
 from ...core.compiling.by_address import functions
 from ...core.compiling.needs import Need
 from ...core.passes import scaling
+from ...messages.progress import Progress
 from ...model.base.base import StreamModel
-from ...progress import Progress
 
 CALL = (numba.int64[::1],)  # the argument types of a pass
 OTHER_SIGNATURES = {

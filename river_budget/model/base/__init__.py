@@ -1,1 +1,1 @@
-"""The base class of all models: a block with parameters, copies of it, and its summary."""
+"""The base class of all models: a block with parameters, copies of it, one example and batches."""

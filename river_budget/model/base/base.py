@@ -22,6 +22,8 @@ from ...core.block import blocks
 from ...core.block.limits import KERNELS
 from ...kernels import RBF, Custom, Kernel
 from ...maintenance import Maintenance
+from ...messages import summary
+from ...messages.stream_warnings import warn_of_width
 from ...parameters import (
     Fixed,
     Mutable,
@@ -37,8 +39,6 @@ from ..calls.calls import Rows
 from ..columns import check_compiled
 from ..inputs.features import FeatureIndex, in_order
 from ..lock import ModelLock, changes_the_model, looks_at_the_model
-from ..stream_warnings import warn_of_width
-from . import summary
 
 # The usual parameters. Where one has another range, or may be None, a class says so
 USUAL = {

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from river.utils import dataframe
 
 from ...parameters import NUMBER_KINDS, as_float, is_missing, number
 from .features import FeatureIndex
-from .frames import Frame, chosen, csr_of
+from .frames import Frame, csr_of
 from .lists import Lists
 
 ROWS_OF_A_PART = 2**10  # about a millisecond: between parts other threads get their turn
@@ -116,10 +115,6 @@ class Batch:
         found[lists.owners[~np.isfinite(lists.values[lists.entries])]] = True
         return found
 
-    def first_bad(self, t: int) -> tuple[Any, Any]:
-        """(feature, value) of the first bad value of example t, which has one."""
-        return next(item for item in self.example(t).items() if as_float(item[1]) is None)
-
     def refuse_bad(self, missing_too: bool = True) -> None:
         """Raise for the first bad value; with missing_too=False for one that does not stand for a missing one."""
         for t in np.flatnonzero(self.bad).tolist():
@@ -219,38 +214,6 @@ class Batch:
         return rows
 
     # in the user's kind of container
-
-    def some(self, kept: Any = None) -> Any:
-        """These good examples, or all, which are then good, with numbers only."""
-        if kept is None:
-            if self.sparse is not None or (self.all_numbers and self.frame is not None):
-                return self.given
-            kept = np.arange(len(self))
-        if self.sparse is not None:
-            return chosen(self.sparse if self.frame is None else self.given, kept)
-        if self.frame is None:
-            return self.rows[kept]
-        rows = chosen(self.given, kept)
-        if self.all_numbers:
-            return rows
-        columns = dict(zip(self.names, self.rows[kept].T, strict=True))
-        return dataframe.to_native_frame(columns, like=dataframe.into_frame(rows))
-
-    def repaired(self, known: dict[Any, float]) -> Any:
-        """All examples with known values, or NaN, in place of bad ones."""
-        numbers = self.numbers.copy()
-        bad = np.argwhere(~np.isfinite(numbers))
-        for cell in map(tuple, bad):
-            column = self.rows.places[cell] if self.listed else cell[1]
-            numbers[cell] = known.get(self.names[column], np.nan)
-        if not self.listed:
-            columns = dict(zip(self.names, numbers.T, strict=True))
-            return numbers if self.frame is None else self.frame.table(columns)
-        matrix = self.sparse
-        found = type(matrix)((numbers, matrix.indices, matrix.indptr), shape=matrix.shape)
-        if self.frame is None:
-            return found
-        return type(self.given).sparse.from_spmatrix(found, self.given.index, self.given.columns)
 
     def series(self, values: Any, name: str | None) -> Any:
         """Values as a series of the same library, or the array itself."""

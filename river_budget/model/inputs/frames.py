@@ -163,15 +163,6 @@ def csr_of(X: Any) -> Any:
     return matrix
 
 
-def chosen(given: Any, kept: Any) -> Any:
-    """The rows of a frame or matrix, or the values of a column, at these places."""
-    if isinstance(given, (list, tuple)):
-        return [given[t] for t in kept.tolist()]
-    if hasattr(given, "take") and not isinstance(given, np.ndarray):  # pandas and pyarrow
-        return given.take(kept)
-    return given[kept]
-
-
 def as_list(values: Any) -> list[Any]:
     """The values of a column as Python's."""
     for method in ("tolist", "to_pylist", "to_list"):  # of numpy and pandas, of pyarrow, of polars

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...delayed import LARGEST_SURPRISE, TRUST
 from ...feature_budget import LARGEST_COUNT
-from ...guard import with_steps
+from ...guard.guard import with_steps
 from .encoding import PART, TABLE, Known, Model, Object, class_of
 from .held import HeldRows
 from .kinds import (

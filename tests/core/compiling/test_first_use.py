@@ -15,13 +15,13 @@ from optional import needs_cache, needs_compiler
 from processes import ended
 
 import river_budget as rb
-from river_budget import first_use
 from river_budget.core.block import random_numbers
 from river_budget.core.compiling.plain import PLAIN
 from river_budget.core.passes import scaling
 from river_budget.experiments import command
 from river_budget.experiments.speed import compiling
-from river_budget.progress import Progress
+from river_budget.messages import first_use
+from river_budget.messages.progress import Progress
 
 TABLE = MODELS + TRANSFORMERS
 

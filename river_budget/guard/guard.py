@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from river import base, compose
 
-from .model.inputs.batches import Batch
-from .model.inputs.frames import Frame, as_list, chosen
-from .model.inputs.targets import array_of
-from .model.stream_warnings import warn
-from .parameters import as_float, check_example, is_missing, number, one_of, shown_in_error
+from ..messages.stream_warnings import warn
+from ..model.inputs.batches import Batch
+from ..parameters import as_float, check_example, number, one_of, shown_in_error
+from .cells import are_usual, first_bad, good_ones, reason_of, repaired
+from .gate import Gate
 
 __all__ = ["Guard"]
 
 SKIPPED_IN_A_ROW = 100  # rows skipped one after the other, after which there is a warning
 MOST_FAULTS = 100  # a guard counts so many pairs of a feature and a reason, and others together
 FAULTS_SHOWN = 3  # of these
-USUAL_KINDS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.int32, np.bool_})
 
 
 class SkippedRow(RuntimeError):
@@ -116,13 +114,13 @@ class Guard(base.MiniBatchTransformer):
         if self.on_bad == "last":
             found = {name: as_float(value) for name, value in x.items()}
             self._last.update((name, value) for name, value in found.items() if value is not None)
-        elif bad := _first_bad(x):
-            self._refuse(*bad)
+        else:
+            self._refuse_bad(x)
         self._in_a_row = 0
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
         check_example(x)
-        if _are_usual(x.values()):
+        if are_usual(x.values()):
             return x
         good: dict[Any, Any] = {}
         for name, value in x.items():
@@ -134,11 +132,12 @@ class Guard(base.MiniBatchTransformer):
                 good[name] = self._last[name]
         return good
 
-    def _refuse(self, feature: Any, value: Any) -> None:
-        """Raise for an example that this guard does not let through."""
-        if self.on_bad == "raise":
-            number(feature, value)  # raises
-        raise SkippedRow(self, feature, value)
+    def _refuse_bad(self, x: dict[Any, Any]) -> None:
+        """Raise for an example with a bad value."""
+        if bad := first_bad(x):
+            if self.on_bad == "raise":
+                number(*bad)  # raises
+            raise SkippedRow(self, *bad)
 
     # many examples
 
@@ -148,7 +147,7 @@ class Guard(base.MiniBatchTransformer):
     def learn_batch(self, batch: Batch) -> None:
         """`learn_one` of many examples; raises for the first one that holds a bad value."""
         for t in np.flatnonzero(batch.bad).tolist():
-            self._refuse(*batch.first_bad(t))
+            self._refuse_bad(batch.example(t))
         if len(batch):
             self._in_a_row = 0
             if self.on_bad == "last":
@@ -160,14 +159,14 @@ class Guard(base.MiniBatchTransformer):
         """The examples with the last valid values in place of bad ones, or NaN, which stands for an absent one."""
         batch = Batch(X)
         if not batch.bad.any():
-            return batch.some()
+            return good_ones(batch)
         if self.on_bad == "raise":
             self.learn_batch(batch)  # raises
-        return batch.repaired(self._last)
+        return repaired(batch, self._last)
 
     def note_skipped(self, feature: Any, value: Any) -> None:
         """Count an example that was skipped, and warn if many were in a row."""
-        reason = _reason(value)
+        reason = reason_of(value)
         fault = (shown_in_error(feature), reason)
         if fault not in self._skipped and len(self._skipped) >= MOST_FAULTS:
             fault = ("other features", reason)
@@ -206,7 +205,7 @@ class GuardedPipeline(compose.Pipeline):
         steps = list(self.steps.items())
         at = next(i for i, (_, step) in enumerate(steps) if isinstance(step, Guard))
         behind = with_steps(steps[at + 1 :])
-        gate = _Gate(steps[at][1], behind)
+        gate = Gate(steps[at][1], behind)
         return compose.Pipeline(*steps[:at], ("gate", gate))  # type: ignore[no-untyped-call]
 
 
@@ -222,108 +221,3 @@ def is_guarded(model: Any) -> bool:
         return any(map(is_guarded, model.steps.values()))
     inner = getattr(model, "regressor", getattr(model, "classifier", None))
     return isinstance(model, Guard) or (inner is not None and is_guarded(inner))
-
-
-class _Gate:
-    """A guard and the pipeline behind it, for many examples."""
-
-    def __init__(self, guard: Guard, behind: Any):
-        self.guard, self.behind = guard, behind
-        self._supervised = behind._supervised
-
-    def learn_many(self, X: Any, y: Any = None, **params: Any) -> None:
-        guard, batch = self.guard, Batch(X)
-        given = params if y is None else {"y": y, **params}
-        columns = {name: value for name, value in given.items() if hasattr(value, "__len__")}
-        for name, column in columns.items():
-            if len(column) != len(batch):
-                raise ValueError(f"{name} must hold one value for each of {len(batch)} examples")
-        if guard.on_bad == "skip":
-            kept = np.flatnonzero(~batch.bad)
-            if len(kept):
-                left = {name: chosen(column, kept) for name, column in columns.items()}
-                self.behind.learn_many(batch.some(kept), **given | left)
-            self._note_skipped(batch)
-        elif guard.on_bad == "last" and batch.bad.any():
-            values = {name: as_list(column) for name, column in columns.items()}
-            steps = compose.Pipeline(guard, *self.behind.steps.items())  # type: ignore[no-untyped-call]
-            for t, x in enumerate(batch.dicts()):
-                own = {name: column[t] for name, column in values.items()}
-                steps.learn_one(x, **given | own)  # type: ignore[no-untyped-call]
-        else:
-            guard.learn_batch(batch)
-            self.behind.learn_many(batch.some(), **given)
-
-    def _note_skipped(self, batch: Batch) -> None:
-        """Tell the guard which examples were skipped, and which not."""
-        for t, bad in enumerate(batch.bad.tolist()):
-            if bad:
-                self.guard.note_skipped(*batch.first_bad(t))
-            else:
-                self.guard._in_a_row = 0
-
-    def predict_many(self, X: Any) -> Any:
-        batch, behind = Batch(X), self.behind
-        ones = self._one_by_one(batch, behind.predict_one)
-        if not ones:
-            return behind.predict_many(batch.some())
-        found, kept, name = np.empty(len(batch), object), np.flatnonzero(~batch.bad), None
-        if len(kept):
-            many = behind.predict_many(batch.some(kept))
-            found[kept], name = as_list(many), getattr(many, "name", None)
-        for t, prediction in ones.items():
-            found[t] = prediction
-        return batch.series(array_of(found.tolist()), name)
-
-    def predict_proba_many(self, X: Any) -> Any:
-        batch, behind = Batch(X), self.behind
-        ones = self._one_by_one(batch, behind.predict_proba_one)
-        if not ones:
-            return behind.predict_proba_many(batch.some())
-        kept = np.flatnonzero(~batch.bad)
-        many = behind.predict_proba_many(batch.some(kept)) if len(kept) else {}
-        labels = many if isinstance(many, dict) else Frame(many).names
-        # frames of some libraries have text as names of columns
-        named = {str(label): many[label] for label in labels}
-        columns = {label: np.zeros(len(batch)) for label in next(iter(ones.values()))}
-        for label, column in columns.items():
-            if len(kept):
-                column[kept] = named[str(label)]
-            for t, probabilities in ones.items():
-                column[t] = probabilities[label]
-        return batch.table(columns)
-
-    def _one_by_one(self, batch: Batch, predict: Any) -> dict[int, Any]:
-        """{row: prediction} of the examples with a bad value: in a frame, none of their cells could be absent."""
-        rows = np.flatnonzero(batch.bad).tolist()
-        return {t: predict(self.guard.transform_one(batch.example(t))) for t in rows}
-
-
-def _are_usual(values: Any) -> bool:
-    """Whether these are finite numbers of the usual types; also False if that takes longer to know."""
-    try:
-        return USUAL_KINDS.issuperset(map(type, values)) and math.isfinite(math.fsum(values))
-    except (OverflowError, ValueError):  # of a large integer or sum, or of two infinities
-        return False
-
-
-def _first_bad(x: Any) -> tuple[Any, Any] | None:
-    """(feature, value) of the first value that is no finite number, or None."""
-    if _are_usual(x.values()):
-        return None
-    return next(((name, value) for name, value in x.items() if as_float(value) is None), None)
-
-
-def _reason(value: Any) -> str:
-    """What is wrong with a value, in words."""
-    if isinstance(value, (str, bytes)):
-        return "text"
-    if isinstance(value, (float, np.floating)) and math.isinf(value):
-        return "infinite"
-    if is_missing(value):
-        return "missing"
-    if isinstance(value, (complex, np.complexfloating)):
-        return "complex"
-    if isinstance(value, int):
-        return "too large"
-    return "an array" if getattr(value, "ndim", 0) else "no number"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.block import blocks
+from ..core.block import blocks
 
 SHOWN_ITEMS = 5  # a summary lists at most so many classes and features
 SCORED_ROWS = 5000  # rows scored to find the best features: a summary takes milliseconds

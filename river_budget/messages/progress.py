@@ -36,7 +36,7 @@ class Progress:
     --------
 
     >>> import sys
-    >>> from river_budget.progress import Progress
+    >>> from river_budget.messages.progress import Progress
 
     >>> with Progress(2, "count", sys.stdout) as bar:
     ...     bar.advance("one")

@@ -1,0 +1,1 @@
+"""A first step of a pipeline that keeps out values which are no finite numbers."""
