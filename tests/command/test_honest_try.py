@@ -143,6 +143,28 @@ def test_late_labels_are_learned_late(capsys, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_without_a_label_before_the_end_there_is_no_table(task, capsys, tmp_path):
+    path = written(tmp_path, (f"{i % 7}.5,{i % 3},{i % 7}" for i in range(200)))
+    arguments = ["try", path, "--target", "y", "--task", task, "--models", "AutoKernel"]
+    code, out, err = run(capsys, *arguments, "--delay", 200)
+    assert (code, out) == (command.NO_DATA, "")
+    assert "200 rows: with --delay 200 no label comes before the end" in err
+    # nothing was learned before the last tenth: the copies are made when the first label has come
+    out = run(capsys, *arguments, "--delay", 190)[1]
+    assert "did not learn the last 10 rows, on these" in out
+
+
+def test_of_copies_that_are_as_good_none_is_called_better(capsys, tmp_path):
+    """The first of the stream's errors decides then."""
+    rows = [f"{i % 7},{i % 3},{'ny'[i % 7 > 3 or i < 20]}" for i in range(300)]
+    found, err = tried(capsys, written(tmp_path, rows), models=("--models", "KNN", "ARF"))
+    first, second = found.values()
+    assert first["frozen error %"] == second["frozen error %"] == 0
+    assert first["error %"] > second["error %"]
+    assert "better" not in err
+
+
 def test_all_late_rows_are_learned_in_the_end(capsys, tmp_path):
     path, kept = written(tmp_path, (f"{i % 7}.5,{i % 3},{i % 7 > 3}" for i in range(200))), []
     for late in ([], ["--delay", 1], ["--delay", 50]):
@@ -286,7 +308,7 @@ def test_sentences_are_hinted_at_and_become_words(capsys, tmp_path):
     models = ("--models", "AutoKernel", "LogisticRegression")
     found, err = tried(capsys, path, models=models)
     assert found["AutoKernel"]["error %"] > 40
-    assert "review: sentences; --text review takes their words as features" in err
+    assert "'review' holds sentences, whose words --text review takes as features" in err
     found, err = tried(capsys, path, "--text", "review", "--save", kept, models=models)
     assert "1 column of numbers, 1 of texts (their words)" in err
     assert found["AutoKernel"]["error %"] < 10
@@ -299,12 +321,34 @@ def test_sentences_are_hinted_at_and_become_words(capsys, tmp_path):
     assert (code, "did you mean 'review'?" in err) == (command.USAGE, True)
 
 
-def test_with_texts_all_scalers_are_others():
-    found = trial.entrants([1.5, 2.5], True, ["AutoKernel", "LinearRegression", "KNN"], 0, True)
-    models = {one.name: str(one.model) for one in found}
-    assert "MaxAbsScaler" in models["LinearRegression"]
-    assert not [name for name, text in models.items() if "(StandardScaler" in text]
+@pytest.mark.parametrize("measured", [[], ["a", "day_hour"]])
+def test_with_texts_scalers_see_numbers_only(measured):
+    found = trial.entrants([1.5, 2.5], True, ["AutoKernel", "LinearRegression"], 0, measured)
     assert repr(found[0].model).startswith("AutoKernelRegressor")
+    scaler = found[1].model.regressor["StandardScaler"]
+    for i in range(9):
+        x = {"a": i, "day_hour": 2.0 * i, "review_good": 1.0, "b_x": 0.0}
+        scaler.learn_one(x)
+    expected = {"review_good": 1.0, "b_x": 0.0}
+    expected |= dict.fromkeys(measured, pytest.approx(1.549, abs=1e-3)) or {
+        "a": 8,
+        "day_hour": 16.0,
+    }
+    assert scaler.transform_one(x) == expected
+
+
+def test_with_texts_numbers_keep_their_scaler_and_a_file_keeps_it(capsys, tmp_path):
+    rng, kept = random.Random(1), tmp_path / "model.rb"
+    rows = []
+    for text in reviews(900):
+        size = rng.gauss(1e4, 10)
+        rows.append(f"{text.split(',')[0]},{size},{3 * size + 30 * ('lovely' in text)}")
+    path = written(tmp_path, rows, "review,b,y")
+    models = ("--models", "LinearRegression")
+    found, _ = tried(capsys, path, "--text", "review", "--save", kept, models=models)
+    assert found["LinearRegression"]["R2"] > 0.8  # behind a MaxAbsScaler sizes would all be 1
+    _, _, err = run(capsys, "predict", kept, path)
+    assert float(re.search(r"R2 (\S+),", err)[1]) > 0.9
 
 
 @pytest.mark.parametrize("packed", [False, True])

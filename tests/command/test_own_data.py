@@ -82,7 +82,10 @@ def test_what_is_missing_is_left_out_and_counted(capsys, tmp_path):
 def test_words_become_features_of_their_own(capsys, tmp_path):
     text = lines(form="{y}!,{i},{y}\n", head="colour,n,y\n") + "new,60,yes\n"
     line, err = tried(capsys, written(tmp_path, text))
-    assert "0 columns of numbers, 1 of words (one-hot); left out: 'n' counts the rows" in err
+    assert (
+        "0 columns of numbers, 1 of words (one-hot); left out (--keep takes them): 'n' counts"
+        in err
+    )
     assert line["error %"] < 15
     assert "2 labels, no, yes, so classification" in err
 

@@ -104,6 +104,14 @@ class Columns:
         """The names of all columns that are read."""
         return [*self.numbers, *self.words, *self.texts, *self.dates]
 
+    @property
+    def measured(self) -> list[str]:
+        """The features that are numbers or parts of dates, and no words."""
+        return [
+            *self.numbers,
+            *(part for name, one in self.dates.items() for part in one.features(name, one.first)),
+        ]
+
     def place(self, names: Sequence[str]) -> None:
         """Find these columns in a file with the columns `names`."""
         check_names(self.names, names, "column")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,7 +34,6 @@ class Plan:
     target: Target
     at: int  # the index of the target in a row
     notes: list[str] = field(default_factory=list)
-    sentences: list[str] = field(default_factory=list)  # columns whose words nobody reads
 
     def examples(self, rows: Iterator[tuple[int, list[Any]]]) -> Iterator[tuple[Any, Any]]:
         """(x, y) of each row that has a target."""
@@ -87,7 +87,7 @@ def plan(
         raise RuntimeError(f"beside {target!r} there is no column to learn from{left}")
     columns.place(source.names)
     notes = [*sorting.notes(texts), *_order(rows, at, found)]
-    return Plan(columns, found, at, notes, sorting.sentences)
+    return Plan(columns, found, at, notes)
 
 
 def _why_no_rows(source: Source, some: bool) -> str:
@@ -138,7 +138,6 @@ class _Sorting:
         self.numbers: list[str] = []
         self.words: dict[str, list[str]] = {}
         self.dates: dict[str, Dates] = {}
-        self.sentences: list[str] = []  # columns that are left out, and would be texts
         self.left_out: list[str] = []
         self.constant: list[str] = []
 
@@ -155,13 +154,9 @@ class _Sorting:
         if form is not None:
             self.dates[name] = _dates(cells, form)
             return
-        why = _counts(name, numbers) if numeric else _names_things(len(words), len(cells))
+        why = _counts(name, numbers) if numeric else _names_things(name, len(words), cells)
         if why and not keep:
             self.left_out.append(f"{name!r} {why}")
-            if not numeric and sum(
-                len(words_of(cell)) for cell in cells
-            ) > WORDS_OF_A_SENTENCE * len(cells):
-                self.sentences.append(name)
         elif numeric:
             self.numbers.append(name)
         else:
@@ -187,7 +182,7 @@ class _Sorting:
                 f"dates ({each}): {listed([f'{name} {one.form}' for name, one in self.dates.items()])}"
             )
         if self.left_out:
-            found.append(f"left out: {self.reasons()}; --keep takes them")
+            found.append(f"left out (--keep takes them): {self.reasons()}")
         if self.constant:
             found.append(f"the same in all of the first rows: {listed(self.constant)}")
         return found
@@ -211,12 +206,14 @@ def _counts(name: str, numbers: Sequence[float]) -> str:
     return "gives every row a number" if whole and distinct and ID_NAME.search(name) else ""
 
 
-def _names_things(distinct: int, cells: int) -> str:
+def _names_things(name: str, distinct: int, cells: Sequence[Any]) -> str:
     """The reason to leave out a column of words, if nearly every row has a different one."""
-    many = cells >= LEAST_ROWS_OF_NAMES and distinct > MOST_DISTINCT_SHARE * cells
-    if many or distinct > MOST_WORDS:
-        return f"has {distinct} different words in {cells} rows"
-    return ""
+    many = len(cells) >= LEAST_ROWS_OF_NAMES and distinct > MOST_DISTINCT_SHARE * len(cells)
+    if not many and distinct <= MOST_WORDS:
+        return ""
+    if sum(len(words_of(cell)) for cell in cells) > WORDS_OF_A_SENTENCE * len(cells):
+        return f"holds sentences, whose words --text {shlex.quote(name)} takes as features"
+    return f"has {distinct} different words in {len(cells)} rows"
 
 
 def _order(rows: Sequence[Sequence[Any]], at: int, target: Target) -> list[str]:

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from river import compose, linear_model, preprocessing
+from river import compose, linear_model
 
 from ...delayed import Delayed
 from ...distributed.precompile import precompile
@@ -42,7 +42,7 @@ FIRST_COPIES, MORE_ROWS = (
 SHOWN_EVERY = 50  # rows between two updates of the progress
 MOST_POINTS = 200  # points of a curve
 CAPTION = (
-    "River's models have a {scaler} in front, linear regression and KNN a TargetStandardScaler around; KNN "
+    "River's models have a StandardScaler in front{of}, linear regression and KNN a TargetStandardScaler around; KNN "
     "stores 1000 rows."
 )
 
@@ -108,6 +108,12 @@ class Entrant:
         return score.wrong < score.rows - max(score.seen.values(), default=0)
 
 
+def loss_of(score: Score) -> float:
+    """What models are ranked by: wrong predictions or squared errors."""
+    found = score.squares if isinstance(score, NumberScore) else score.error
+    return math.inf if math.isnan(found) else found
+
+
 def with_labels(guess: Any, labels: Sequence[Any] | None) -> Any:
     """A prediction with the labels of the file instead of booleans."""
     if labels is None:
@@ -120,11 +126,12 @@ def entrants(
     regression: bool,
     names: Sequence[str] | None = None,
     delay: int = 0,
-    texts: bool = False,
+    measured: Sequence[str] | None = None,
 ) -> list[Entrant]:
     """The models that are named, or the usual ones, for a stream that begins with these targets.
 
-    With a delay, also `Delayed`, which is AutoKernel inside `rb.Delayed`. With texts, scalers are others.
+    With a delay, also `Delayed`, which is AutoKernel inside `rb.Delayed`. Scalers see the `measured` features only, if
+    these are named.
     """
     labels = [] if regression else sorted(set(first))
     others = [object(), object()] if len(labels) == 1 else []  # stand for labels that will come
@@ -139,21 +146,23 @@ def entrants(
     found = []
     for name in chosen:
         score = NumberScore(unscored) if regression else LabelScore()
-        model = for_texts(known[name]) if texts else known[name]
+        model = known[name] if measured is None else for_texts(known[name], measured)
         boolean = type(steps_of(model)[-1]) is linear_model.LogisticRegression
         found.append(Entrant(name, model, score, labels if boolean else None))
     return found
 
 
-def for_texts(model: Any) -> Any:
-    """A model with MaxAbsScaler in place of StandardScaler, which makes 0 of a word that occurs once whenever it does."""
+def for_texts(model: Any, measured: Sequence[str]) -> Any:
+    """A model whose scaler sees measured features only: of a word that occurs once whenever it does it would make 0."""
     if isinstance(model, compose.Pipeline):
         return compose.Pipeline(
-            *((str(name), for_texts(step)) for name, step in model.steps.items())
+            *((str(name), for_texts(step, measured)) for name, step in model.steps.items())
         )  # type: ignore[no-untyped-call]
     if isinstance(model, compose.TargetTransformRegressor):
-        return model.clone({"regressor": for_texts(model.regressor)})
-    return preprocessing.MaxAbsScaler() if type(model).__name__ == "StandardScaler" else model
+        return model.clone({"regressor": for_texts(model.regressor, measured)})
+    if type(model).__name__ != "StandardScaler":
+        return model
+    return (compose.Select(*measured) | model) + compose.Discard(*measured)
 
 
 class Trial:
@@ -187,7 +196,7 @@ class Trial:
         `share` is how much of the file has been met, None where nobody knows.
         """
         stream = iter(examples)
-        with Progress(1000, "try") as bar:
+        with Progress(100, "try") as bar:
             try:
                 first = list(itertools.islice(stream, WARM_UP_ROWS))
                 self._warm_up(first, bar)
@@ -205,6 +214,8 @@ class Trial:
 
     def _freeze(self, share: float | None) -> None:
         """Copy the models if it is time to: in front of the last tenth, or whenever a tenth more rows have come."""
+        if len(self._waiting) == self.rows:  # no label has come
+            return
         if self.rows >= self._next_copies if share is None else share >= self._next_share:
             self._next_share = math.inf
             self._next_copies = math.ceil(self.rows * MORE_ROWS)
@@ -254,12 +265,7 @@ class Trial:
         With `later`, by the errors of their copies.
         """
 
-        def loss(one: Entrant) -> float:
-            score = one.later if later else one.score
-            found = score.squares if isinstance(score, NumberScore) else score.error
-            return math.inf if math.isnan(found) else found
-
-        return sorted(self.running, key=loss)
+        return sorted(self.running, key=lambda one: loss_of(one.later if later else one.score))
 
     def table(self) -> Table:
         """(header, lines): a line for each model; a star marks the best, if it is better than a constant."""

@@ -15,12 +15,10 @@ from ...saving import SavedModelError
 from ..common.console import (
     GOOD,
     INTERRUPTED,
-    MOST_LISTED,
     NO_DATA,
     check_drawing,
     counted,
     draw,
-    listed,
     print_tables,
     say,
     visible,
@@ -31,7 +29,7 @@ from .columns import MOST_LABELS, MOST_WORDS, Target
 from .finding import Plan, plan, preview_of
 from .predicting import Prediction, Predictions, load, save
 from .source import Source, opened
-from .trial import CAPTION, Trial, entrants
+from .trial import CAPTION, Trial, entrants, loss_of
 
 
 def run_try(options: argparse.Namespace) -> int:
@@ -44,8 +42,8 @@ def run_try(options: argparse.Namespace) -> int:
             source, preview, options.target, options.task, options.drop, options.keep, options.text
         )
         first = _first_targets(found, preview)
-        texts = bool(options.text)
-        chosen = entrants(first, found.target.regression, options.models, options.delay, texts)
+        measured = found.columns.measured if options.text else None
+        chosen = entrants(first, found.target.regression, options.models, options.delay, measured)
         trial = Trial(chosen, options.delay)
         name = "standard input" if options.data == "-" else options.data
         say(f"{name}: {source.how}; {'; '.join(found.notes)}")
@@ -55,6 +53,11 @@ def run_try(options: argparse.Namespace) -> int:
         trial.run(itertools.islice(examples, options.examples), share)
         if not trial.rows:
             say(source.broken or "no row was learned")
+            return INTERRUPTED if trial.interrupted else NO_DATA
+        if trial.rows <= options.delay:
+            say(
+                f"{counted(trial.rows, 'row')}: with --delay {options.delay} no label comes before the end"
+            )
             return INTERRUPTED if trial.interrupted else NO_DATA
         table = trial.table() if options.format in ("json", "csv") else in_words(trial.table())
         print_tables(options, (table, caption(trial, found, name, options.delay)))
@@ -130,7 +133,7 @@ def caption(trial: Trial, found: Plan, name: str, delay: int = 0) -> str:
             f"Frozen: copies that did not learn the last {counted(trial.rows_later, 'row')}, on these rows. A saved model does not "
             "learn in `predict`, so of later rows expect the frozen error, and not the one in front of it. "
         )
-    about = CAPTION.format(scaler="MaxAbsScaler" if found.columns.texts else "StandardScaler")
+    about = CAPTION.format(of=" of numbers" if found.columns.texts else "")
     ranking = trial.ranking()
     if ranking and not ranking[0].beats_constant:
         constant = "the mean" if found.target.regression else label
@@ -175,11 +178,8 @@ def remarks(trial: Trial, found: Plan) -> Iterator[str]:
         elif one.labels is not None and len(found.target.labels) > 2:
             labels = "; ".join(map(str, one.labels))
             yield f"{one.name} knows two labels ({labels}) and took all others for {one.labels[0]}"
-    if found.sentences:
-        some = found.sentences[:MOST_LISTED]
-        yield f"{listed(some)}: sentences; --text {shlex.join(some)} takes their words as features"
     ranking, frozen = trial.ranking(), trial.ranking(later=True)
-    if trial.rows_later and frozen and frozen[0] is not ranking[0]:
+    if trial.rows_later and frozen and loss_of(frozen[0].later) < loss_of(ranking[0].later):
         yield (
             f"of the frozen copies {frozen[0].name} is better than {ranking[0].name}: for `predict` keep that one, by "
             f"--models {shlex.quote(frozen[0].name)} --save FILE"
