@@ -136,8 +136,7 @@ class Vectors(Columns):
     def take_back(self, model: Any, names: Collection[Any]) -> None:
         places, vectors = model.features.places, blocks.views(model.block).vectors
         unused = [name for name in names if name in places and not vectors[places[name]].any()]
-        model.features.remove(unused)
-        model.forget_rows()
+        model.change_names(model.features.remove, unused)
 
     def _forget_unused(self, model: Any, kept: Collection[Any]) -> None:
         """Forget the names that no vector uses."""
@@ -145,8 +144,7 @@ class Vectors(Columns):
         numbers = block.vectors.view(np.int64)[:, : block.head.count]
         used = np.bitwise_or.reduce(numbers, axis=1) != 0  # twice as fast as `any` of floats
         if not used.all():
-            model.features.forget(used, kept)
-            model.forget_rows()
+            model.change_names(model.features.forget, used, kept)
 
 
 def _free_places(model: Any, width: int) -> int:
@@ -175,8 +173,7 @@ def _drop_smallest(model: Any, most: int, new: int, kept: Collection[Any]) -> No
     block.norms[: block.head.count] = lengths(vectors).sum(axis=0)
     used = np.ones(len(sizes), bool)
     used[dropped] = False
-    model.features.forget(used, kept)
-    model.forget_rows()
+    model.change_names(model.features.forget, used, kept)
 
 
 def split(table: Any) -> None:

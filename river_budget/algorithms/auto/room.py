@@ -108,5 +108,5 @@ class Room(Columns):
         if model.of_words:
             table, places = blocks.views(model.block).vectors, model.features.places
             known = [name for name in names if name in places]
-            model.features.remove(n for n in known if table[places[n], core.SEEN] == 0.0)
-            model.forget_rows()
+            unused = [name for name in known if table[places[name], core.SEEN] == 0.0]
+            model.change_names(model.features.remove, unused)

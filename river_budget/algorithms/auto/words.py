@@ -167,7 +167,7 @@ class WordTables(AutoTables):
         goes &= np.isfinite(seen)
         self.state_record().held -= np.count_nonzero(table[goes, core.SEEN])
         table[goes] = 0.0
-        self.features.forget(~goes, ())
+        self.change_names(self.features.forget, ~goes, ())
 
     def _promote_names(self, before: int) -> None:
         """Further columns in the row of every name, and fewer names if there are too many for such rows."""

@@ -87,8 +87,7 @@ class Drawn(Columns):
                 oldest = max(wanted - most, len(features) // OLDEST)
                 used = np.ones(features.width, bool)
                 used[list(itertools.islice(features.places.values(), oldest))] = False
-                features.forget(used, beside)
-                model.forget_rows()
+                model.change_names(features.forget, used, beside)
                 wanted = len(features) + new
             if wanted > blocks.width_in(model.block):
                 model.resize_block(width=max(wanted, min(2 * wanted, most)))
@@ -99,8 +98,7 @@ class Drawn(Columns):
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:
         """Their numbers are drawn again when they come back."""
-        model.features.remove(names)
-        model.forget_rows()
+        model.change_names(model.features.remove, names)
 
     def draw(self, model: Any, block: Block, names: Collection[Any], places: Iterable[int]) -> None:
         """Write the numbers of these features into rows of a block."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import math
 import secrets
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 from river import base
@@ -208,14 +208,18 @@ class StreamModel(base.Estimator):
         if len(names) > len(self.features.vacant):
             columns.make_room(self, len(names), beside)
         columns.write(self, in_order(names), self.features.next_places(len(names)))
-        self.features.add(names)
-        self.forget_rows()
+        self.change_names(self.features.add, names)
         if columns.approximates:
             warn_of_width(self)
 
-    def forget_rows(self) -> None:
-        """Drop the prepared rows, which refer to the old places of names."""
-        self.free_rows = []
+    def change_names(self, change: Callable[..., None], *given: Any) -> None:
+        """Change places of names by a method of the index. What refers to the old ones, prepared rows and what other threads
+        have written meanwhile, does not count any more."""
+        try:
+            change(*given)
+        finally:
+            self.free_rows = []
+            self.features.version += 1
 
     def begin_with(self, names: list[Any]) -> None:
         """Create the block for the first features."""

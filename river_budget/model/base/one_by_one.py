@@ -9,15 +9,13 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from ..calls.calls import Prepared, PreparedList, PreparedRow, class_of_passes
+from ..calls.calls import PreparedList, PreparedRow, class_of_passes
 from ..inputs.batches import Batch
 from ..inputs.features import NO_PLACES, SUMS
 from .batch_passes import ManyAtOnce
 
 AGAIN: Any = object()
 SHORT_LIST_FEATURES = 32  # features of an example
-# a call with the values of an example; the places of its names, -1 for unknown ones
-Listed = tuple[PreparedList, list[int]]
 # what reading an example as a whole row may raise: other names, values that are no numbers, no row left
 OTHER_EXAMPLE = (LookupError, TypeError, ValueError, OverflowError, struct.error)
 
@@ -80,42 +78,17 @@ class OneByOne(ManyAtOnce):
         self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
     ) -> Any:
         """The same for any example: with some of the known features or with new ones, or at which the pass stops."""
-        lock, features = self.lock, self.features
-        x, version = features.taken(x), features.version
-        listed = self._listed(x, learned=True)
+        lock, x = self.lock, self.features.taken(x)
+        call = self._written(x, learned=True)
         with lock.held:
             lock.refuse_nested()
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
                 return AGAIN
             try:
                 lock.changing = True
-                return self._learn_taken(
-                    x, target, w, wanted, self._still_listed(listed, features, version)
-                )
+                return self._learn_taken(x, target, w, wanted, call)
             finally:
                 lock.changing = False
-
-    def _listed(self, x: dict[Any, Any], learned: bool = False) -> Listed | None:
-        """An example from `taken` in a call, as a list; None if the pass gets a whole row.
-
-        One to be learned is lent places for its new names, which it keeps if the pass stores it. A mistake-driven model
-        stores few documents: to give places to the names of all, and forget most, takes a third more time.
-        """
-        features = self.features
-        if self.block is None or not self.takes_lists:
-            return None
-        if 0 < len(x) == len(features.places) == features.width and features.knows(x):
-            return None
-        lends = learned and self.algorithm.columns.lends
-        prepared = self._list_for(len(x))
-        places = features.lent(x) if lends else NO_PLACES
-        return prepared, features.pack_list(x, prepared.values, places)
-
-    def _still_listed(self, listed: Listed | None, features: Any, version: int) -> Listed | None:
-        """A listed example; None if another thread has replaced the block, or changed the known names, since then."""
-        if listed is None or listed[0].arrays[0] is not self.block:
-            return None
-        return listed if features is self.features and features.version == version else None
 
     def _learn_taken(
         self,
@@ -123,91 +96,117 @@ class OneByOne(ManyAtOnce):
         target: float,
         w: float,
         wanted: bool = False,
-        listed: Listed | None = None,
+        call: Any = None,
     ) -> Any:
-        """Learn an example from `FeatureIndex.taken`, perhaps listed already. Adds its features to the known ones.
+        """Learn an example from `FeatureIndex.taken`, perhaps written already. Adds its features to the known ones.
 
         Behind the pass nothing asks for memory, but for scores that are wanted (`read_scores`): else an example could be
         learned, and the call fail.
         """
         if self.block is None:
             self.add_features(list(x))
-        listed = listed or self._listed(x, learned=True)
-        if listed is None and self.features.knows(x):
-            return self._learn_written(x, None, target, w, wanted)
-        if listed is not None and -1 not in listed[1]:
-            return self._learn_lent(x, listed, target, w, wanted)
-        if listed is None:
+        if not self._is_current(call):
+            call = self._written(x, learned=True)
+        if not call.unknown:
+            return self._learn_written(x, call, target, w, wanted)
+        if call.places:  # without comparing names once more, which may run a user's code
+            new = [name for name, place in zip(x, call.places, strict=True) if place < 0]
+        else:
             new = self.features.unknown(x)
-        else:  # without comparing names once more, which may run a user's code
-            new = [name for name, place in zip(x, listed[1], strict=True) if place < 0]
+        self._give_back(call)
         try:
             self.add_features(new, x)
-            if listed is not None and listed[0].arrays[0] is self.block:
-                self.free_lists.append(listed[0])
-            return self._learn_written(x, self._listed(x), target, w, wanted)
+            return self._learn_written(x, self._written(x), target, w, wanted)
         except BaseException:
             self.algorithm.columns.take_back(self, new)
             raise
 
-    def _learn_lent(
-        self, x: dict[Any, Any], listed: Listed, target: float, w: float, wanted: bool
-    ) -> Any:
-        """Learn a listed example. Its new names keep the places that they are lent if the pass stores it."""
-        block, (prepared, places) = self.block, listed
-        arrived = prepared.arrived[0]
-        try:
-            return self._learn_written(x, listed, target, w, wanted)
-        finally:
-            if prepared.arrived[0] != arrived or self.block is not block:
-                self._keep_names(x, places)
-
-    def _keep_names(self, x: dict[Any, Any], places: list[int]) -> None:
-        """Where there is no memory to keep new names, prepared calls give back theirs first."""
-        self.forget_rows()
-        try:
-            self.features.keep(x, places)
-        except MemoryError:
-            self.free_lists.clear()
-            self.features.keep(x, places)
-
     def _learn_written(
-        self, x: dict[Any, Any], listed: Listed | None, target: float, w: float, wanted: bool
+        self, x: dict[Any, Any], call: Any, target: float, w: float, wanted: bool
     ) -> Any:
-        """Learn an example whose names all have places, and keep the call."""
-        prepared, free = self._written(x, listed)
-        prepared.target[0], prepared.weight[0] = target, w
-        if not prepared.passes.learn(prepared.addresses):
-            # the model must be prepared first, or a warning is due
-            self.run_pass(*prepared.arrays[2:])
-            return read_scores(prepared.scores) if wanted else None
-        scores = read_scores(prepared.scores) if wanted else None
+        """Learn an example whose names all have places. Lent ones are kept if the pass stores it."""
+        call.target[0], call.weight[0] = target, w
+        block, arrived = self.block, call.arrived[0]
+        try:
+            if not call.passes.learn(call.addresses):
+                # the model must be prepared first, or a warning is due
+                self.run_pass(*call.arrays[2:])
+        finally:
+            if call.lent and (call.arrived[0] != arrived or self.block is not block):
+                self._keep_names(x, call.places)
+        scores = read_scores(call.scores) if wanted else None
         try:  # noqa: SIM105 # contextlib would ask for memory
-            free.append(prepared)  # afterwards, as a signal handler may take it
+            self._give_back(call)  # afterwards, as a signal handler may take it
         except MemoryError:
             pass
         return scores
 
-    def _written(self, x: dict[Any, Any], listed: Listed | None) -> tuple[Prepared, list[Any]]:
-        """(a call with the example, the pool to which it goes back)"""
-        if listed is not None:
-            prepared, places = listed
-            prepared.fill_places(places)
-            return prepared, self.free_lists
-        free: list[PreparedRow] = self.free_rows
-        if free:
-            row = free.pop()
+    def _keep_names(self, x: dict[Any, Any], places: list[int]) -> None:
+        """Keep the new names of an example. Where there is no memory for them, prepared calls give back theirs first."""
+        if self.features.knows(x):
+            return
+        try:
+            self.change_names(self.features.keep, x, places)
+        except MemoryError:
+            self.free_lists.clear()
+            self.change_names(self.features.keep, x, places)
+
+    # writing
+
+    def _written(self, x: dict[Any, Any], learned: bool = False) -> Any:
+        """A call with an example from `taken`, as a whole row or as a list; None before the first example.
+
+        New names of an example to be learned are lent places, which they keep if the pass stores it: a mistake-driven
+        model stores few documents, and to give places to the names of all, and forget most, takes a third more time.
+        """
+        features, version = self.features, self.features.version
+        if self.block is None:
+            return None
+        whole = 0 < len(x) == len(features.places) == features.width
+        if not self.takes_lists or (whole and features.knows(x)):
+            call: Any = self._call_for_row()
+            features.pack_row(x, call.values)
+            call.unknown = not (whole or features.knows(x))
         else:
-            row = PreparedRow(self._passes, self.block, self.features, self.n_outputs)
-        self.features.pack_row(x, row.values)
-        return row, free
+            call = self._call_for_list(len(x))
+            lent = features.lent(x) if learned and self.algorithm.columns.lends else NO_PLACES
+            places = call.places = list(map(features.places.get, x, lent))
+            call.write(features.values_of(x), places)
+            call.unknown, call.lent = -1 in places, lent is not NO_PLACES
+        call.version = version
+        return call
+
+    def _is_current(self, call: Any) -> bool:
+        """Whether no other thread has replaced the block or changed the known names since an example was written."""
+        return (
+            call is not None
+            and call.arrays[0] is self.block
+            and call.version == self.features.version
+        )
+
+    def _give_back(self, call: Any) -> None:
+        """Keep a call for other examples: a list if it is of the present block, a row if also of the present names."""
+        if type(call) is PreparedList:
+            if call.arrays[0] is self.block:
+                self.free_lists.append(call)
+        elif self._is_current(call):
+            self.free_rows.append(call)
 
     @property
     def _passes(self) -> Any:
         """The compiled passes, `learn` and `score` of a class."""
         return class_of_passes(self.learning_pass, self.scoring_pass)
 
-    def _list_for(self, entries: int) -> PreparedList:
+    def _call_for_row(self) -> PreparedRow:
+        """A prepared call for one example with all known features."""
+        try:
+            row: PreparedRow = self.free_rows.pop()
+        except IndexError:
+            with self.lock.held:
+                row = PreparedRow(self._passes, self.block, self.features, self.n_outputs)
+        return row
+
+    def _call_for_list(self, entries: int) -> PreparedList:
         """A prepared call for one example with some of the features, with room for so many."""
         try:
             prepared: PreparedList = self.free_lists.pop()
@@ -251,16 +250,14 @@ class OneByOne(ManyAtOnce):
             x = features.taken(x)
         except ValueError:
             x = features.taken(features.present(x))
-        version = features.version
-        listed = self._listed(x)
+        call = self._written(x)
         with lock.held:
-            listed = self._still_listed(listed, features, version) or self._listed(x)
+            if not self._is_current(call):
+                call = self._written(x)
             # where features are drawn, unknown ones count
-            drawn = self.algorithm.columns.draws and listed is not None and -1 in listed[1]
-            if self.block is not None and not drawn:
-                prepared, free = self._written(x, listed)
-                prepared.passes.score(prepared.addresses)
-                scores = prepared.scores.tolist()
-                free.append(prepared)
+            if call is not None and not (call.unknown and self.algorithm.columns.draws):
+                call.passes.score(call.addresses)
+                scores = call.scores.tolist()
+                self._give_back(call)
                 return scores
         return self._score_batch(Batch.of_one(x))[0].tolist()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numba
@@ -206,10 +206,26 @@ class Prepared(Call):
     Single numbers are read and written through memoryviews, which is twice as fast as through arrays.
     """
 
-    __slots__ = ("passes", "scores", "target", "values", "weight")
+    __slots__ = (
+        "arrived",  # how many vectors the model has got so far
+        "lent",  # whether new names of the example have places only until it is learned
+        "passes",
+        "places",  # of the names of an example, as a list
+        "scores",
+        "target",
+        "unknown",  # whether names of the example have no place
+        "values",
+        "version",  # of the names
+        "weight",
+    )
+
+    places: list[int]
+    unknown: bool
+    version: int
 
     def __init__(self, passes: Any, block: Any, rows: Any, n_outputs: int):
-        self.passes = passes
+        self.passes, self.places, self.lent = passes, [], False
+        self.arrived = memoryview(blocks.field_of(block, "arrived"))
         targets, self.target = _array_and_view(1)
         weights, self.weight = _array_and_view(1)
         scores, self.scores = _array_and_view(1, n_outputs)
@@ -232,27 +248,28 @@ class PreparedRow(Prepared):
 
 
 @functools.lru_cache(4096)
-def _packer_of_places(n: int) -> Callable[..., None]:
-    """A function that packs start, end and n places into memory."""
-    return struct.Struct(f"{n + 2}q").pack_into
+def _packers_of(n: int) -> tuple[Callable[..., None], Callable[..., None]]:
+    """Functions that pack n values, and start, end and n places, into memory."""
+    return struct.Struct(f"{n}d").pack_into, struct.Struct(f"{n + 2}q").pack_into
 
 
 class PreparedList(Prepared):
     """A call for one example with only some of the features; it takes time in proportion to these."""
 
-    __slots__ = ("arrived", "places", "room")
+    __slots__ = ("bounds", "room")
 
     def __init__(self, passes: Any, block: Any, room: int, n_outputs: int):
         self.room = room
-        self.arrived = memoryview(blocks.field_of(block, "arrived"))  # how many vectors so far
         values, self.values = _array_and_view(room)
         whole: Any = _integers(room + 2)
         whole[:] = 0
         whole[1] = room
-        self.places = memoryview(whole)
+        self.bounds = memoryview(whole)  # start, end and places
         super().__init__(passes, block, Lists(whole[:2], whole[2:], values), n_outputs)
 
-    def fill_places(self, places: list[int]) -> None:
-        """Write the places of an example's features into the call."""
+    def write(self, values: Collection[float], places: list[int]) -> None:
+        """Write the values of an example's features, and their places, into the call."""
         n = len(places)
-        _packer_of_places(n)(self.places, 0, 0, n, *places)
+        pack_values, pack_places = _packers_of(n)
+        pack_values(self.values, 0, *values)
+        pack_places(self.bounds, 0, 0, n, *places)

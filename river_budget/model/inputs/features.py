@@ -66,7 +66,7 @@ class FeatureIndex:
         places: Iterable[int] | None = None,
     ):
         self._scales = None if scales is None else dict(scales)
-        self.version = 0  # increases whenever names get or lose places
+        self.version = 0  # of the names: StreamModel.change_names
         if places is None:
             self.rename(names)
         else:
@@ -132,7 +132,6 @@ class FeatureIndex:
             self.places.update(zip(new, places, strict=True))
         else:
             self.places = {**self.places, **dict(zip(new, places, strict=True))}
-        self.version += 1
         del self.vacant[-len(new) :]
         self.width, self._reader = max(self.width, 1 + places[-1]), None
 
@@ -148,18 +147,13 @@ class FeatureIndex:
         """Give the new names of an example the places that were lent to it."""
         taken = set(places)
         self.vacant[-len(x) :] = [place for place in self.vacant[-len(x) :] if place not in taken]
-        known = len(self.places)
         self.places.update(zip(x, places, strict=True))
-        if len(self.places) > known:
-            self.version += 1
-            self._reader = None
+        self._reader = None
 
     def remove(self, names: Iterable[Any]) -> None:
         """Forget these names, if they are known."""
         gone = set(names)
-        self.version += 1
         self._set({name: place for name, place in self.places.items() if name not in gone})
-        self.version += 1
 
     def forget(self, used: Any, kept: Iterable[Any]) -> None:
         """Forget the names at places that are not `used`, except for names in `kept`."""
@@ -167,10 +161,8 @@ class FeatureIndex:
         stays[self.vacant] = False
         stays[[self.places[name] for name in kept if name in self.places]] = True
         keeps = stays.tolist()
-        self.version += 1
         self.places = {name: place for name, place in self.places.items() if keeps[place]}
         self._find_vacant(stays)
-        self.version += 1  # again: another thread may have read the old places since
 
     # reading examples
 
@@ -190,20 +182,14 @@ class FeatureIndex:
         found: tuple[int, Any] = self._reader
         return found
 
-    def pack_list(
-        self, x: dict[Any, float], memory: Any, places: Iterable[int] = NO_PLACES
-    ) -> list[int]:
-        """Write the values of an example from `taken`; returns the places of its names, for unknown ones these."""
-        packer_of(len(x))(memory, 0, *self.values_of(x))
-        return list(map(self.places.get, x, places))
-
-    def pack_row(self, x: dict[Any, float], memory: Any) -> None:
+    def pack_row(self, x: dict[Any, float], row: Any) -> None:
         """Write an example from `taken` as a row, without unknown names."""
-        values = [0.0] * self.width
+        values = [0.0] * len(row)
         for name, value in zip(x, self.values_of(x), strict=True):
-            if name in self.places:
-                values[self.places[name]] = value
-        packer_of(self.width)(memory, 0, *values)
+            place = self.places.get(name, len(values))
+            if place < len(values):  # else it is newer than the row, or unknown
+                values[place] = value
+        packer_of(len(values))(row, 0, *values)
 
     def taken(self, x: dict[Any, Any]) -> dict[Any, float]:
         """A checked copy of an example, with Python's numbers as values.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import pickle
 import random
@@ -135,18 +136,44 @@ def test_a_name_that_another_thread_learns_after_the_lookup_gets_one_place(monke
     x = dict.fromkeys(list(index)[:3], 1.0) | {"fresh": 0.5}
     for y in (True, False):
         twin.learn_one(x, y)
-    look_up = index.pack_list
+    read = index.values_of
 
     def then_learn(*given):
-        found = look_up(*given)
+        found = read(*given)
         monkeypatch.undo()
         model.learn_one(x, True)
         return found
 
-    monkeypatch.setattr(index, "pack_list", then_learn)
+    monkeypatch.setattr(index, "values_of", then_learn)
     model.learn_one(x, False)
     assert sorted([*index.places.values(), *index.vacant]) == list(range(index.width))
     assert index.places == twin.features.places
+    assert model.block.tobytes() == twin.block.tobytes()
+
+
+def test_a_row_that_was_written_before_another_thread_learned_a_name_is_written_again(monkeypatch):
+    """A narrower row, kept for later examples, would leave the newer feature out."""
+    model = rb.RBPClassifier(12, K, seed=1)
+    x, wider = collections.Counter({"a": 1, "b": 2}), {"a": 0.5, "b": 1.0, "c": 3.0}
+    for y in (True, False, True):
+        model.learn_one(dict(x), y)
+    twin, index = copy.deepcopy(model), model.features
+    twin.learn_one(wider, False)
+    twin.learn_one(x, True)
+    read = index.values_of
+
+    def then_learn(*given):
+        found = read(*given)
+        monkeypatch.undo()
+        model.learn_one(wider, False)
+        return found
+
+    monkeypatch.setattr(index, "values_of", then_learn)
+    model.learn_one(x, True)
+    for seen in (wider, {"a": 2.0, "b": 0.0, "c": 1.0}, x, {"c": 1.0}):
+        assert model.decision_function_one(seen) == twin.decision_function_one(seen)
+        for other in (model, twin):
+            other.learn_one(seen, True)
     assert model.block.tobytes() == twin.block.tobytes()
 
 
@@ -157,10 +184,10 @@ def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(monk
     run(model, documents(400, drift=9.0))
     index, further, places = model.features, documents(2000, seed=3, drift=9.0), []
     x = dict.fromkeys(index, kind(0.1)) | {"unknown": kind(0.5)}
-    look_up = index.pack_list
+    read = index.values_of
 
     def then_learn(*given):
-        found = look_up(*given)
+        found = read(*given)
         if not places:
             places.append(found)
             monkeypatch.undo()
@@ -169,7 +196,7 @@ def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(monk
                 model.learn_one(*next(further))
         return found
 
-    monkeypatch.setattr(index, "pack_list", then_learn)
+    monkeypatch.setattr(index, "values_of", then_learn)
     score = model.decision_function_one(x)
     assert places[0] is not None
     assert model.features is index
