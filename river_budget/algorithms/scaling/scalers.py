@@ -138,15 +138,14 @@ class StandardScaler(Scaler, base.MiniBatchTransformer):
         As in River, values of a feature that has not varied so far are only centred here.
         """
         batch = Batch(X)
-        if batch.frame is None:
-            _, means, variances = self._columns.numbers_of(batch.names)
-            deviations = [v**0.5 if v > 0.0 else 1.0 for v in variances.tolist()]
-            return (batch.matrix() - means) / (deviations if self.with_std else 1.0)
-        theirs = self.as_river()
-        for name, variance in theirs.vars.items():
-            if variance < 0.0:  # by rounding, in statistics that River's `learn_many` has made
-                theirs.vars[name] = 0.0
-        return theirs.transform_many(X)
+        if not batch.all_numbers:
+            batch.refuse_bad(missing_too=False)
+        _, means, variances = self._columns.numbers_of(batch.names)
+        # below 0 by rounding, in statistics that River's `learn_many` has made
+        deviations = [v**0.5 if v > 0.0 else 1.0 for v in variances.tolist()]
+        scaled = (batch.matrix() - means) / (deviations if self.with_std else 1.0)
+        columns = dict(zip(batch.names, scaled.T, strict=True))
+        return scaled if batch.frame is None else batch.table(columns)
 
     def as_river(self) -> Any:
         """River's scaler with the same statistics."""
