@@ -25,8 +25,8 @@ class SkippedRow(RuntimeError):
 
     def __init__(self, guard: Guard, feature: Any, value: Any):
         super().__init__(
-            f"an example can only be skipped, and rows can only be repaired, where the pipeline was written as "
-            f"rb.Guard({guard.on_bad!r}) | ..."
+            f"feature {feature!r} is {reason_of(value)}, and only a pipeline written as rb.Guard({guard.on_bad!r}) | ... can "
+            f"skip and repair examples, behind another step in parentheses: step | (rb.Guard({guard.on_bad!r}) | ...)"
         )
         self.guard, self.feature, self.value = guard, feature, value
 
@@ -35,7 +35,8 @@ class Guard(base.MiniBatchTransformer):
     """Keeps values that are no finite numbers (NaN, infinity, None, text, complex, arrays) out of a pipeline.
 
     Scalers and other statistics of River learn such values before a model behind them can refuse the example,
-    and then stay NaN. Put a guard in front: `rb.Guard("skip") | StandardScaler() | model`.
+    and then stay NaN. Put a guard in front: `rb.Guard("skip") | StandardScaler() | model`; or behind another step, in
+    parentheses: `Select("a", "b") | (rb.Guard("skip") | StandardScaler() | model)`.
 
     In prediction a bad value counts as absent, or as the last valid one; only "raise" raises an error there too.
     So no row is skipped there: `predict_many` returns for each row what `predict_one` does. In front of `learn_many`

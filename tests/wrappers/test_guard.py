@@ -342,5 +342,10 @@ def test_a_transformer_behind_a_guard_and_a_guard_alone():
         assert np.array_equal(missing, np.where(np.isfinite(X), X, np.nan), equal_nan=True)
     with pytest.raises(RuntimeError, match=r"rb.Guard\('skip'\) \|"):
         compose.Pipeline(rb.Guard("skip"), rb.RBPClassifier(5)).learn_many(X, X[:, 0] > 0)
-    with pytest.raises(RuntimeError, match=r"rb.Guard\('skip'\) \|"):
-        compose.Pipeline(rb.Guard("skip"), rb.RBPClassifier(5)).learn_one({"a": math.nan}, True)
+    for model in (
+        compose.Pipeline(rb.Guard("skip"), rb.RBPClassifier(5)),
+        compose.Select("a") | rb.Guard("skip") | rb.RBPClassifier(5),
+    ):
+        message = r"'a' is missing, and only .* parentheses: step \| \(rb.Guard\('skip'\) \|"
+        with pytest.raises(RuntimeError, match=message):
+            model.learn_one({"a": math.nan}, True)
