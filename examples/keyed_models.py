@@ -1,10 +1,10 @@
 """A model for each of 100 keys: rows per second in this process, and in two processes of Ray.
 
-    python examples/keyed_models.py [rows]
+    python examples/keyed_models.py [rows [rows of a chunk]]
 
-The first half of the rows fills the models; the second half is measured, in chunks of 2,000 rows, three times, of
-which the best counts. One process sends the rows, so on two cores two more of them learn at most twice as many: the
-more, the longer a row takes to learn, and the less often the process that sends has to wait for predictions.
+The first half of the rows fills the models; the second half is measured, in chunks, three times, of which the best
+counts. One process sends the rows, so on two cores two more of them learn at most twice as many: the more, the longer a
+row takes to learn, the larger the chunks are, and the less often the process that sends has to wait for predictions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pandas as pd
 import river_budget as rb
 from river_budget.distributed import KeyedModels
 
-CHUNK, TIMES = 2000, 3
+TIMES = 3
 KERNEL = rb.kernels.RBF(0.02)
 MODELS = (
     ("BSGD, 1000", 50, rb.BSGDClassifier(1000, KERNEL, seed=1)),
@@ -31,14 +31,14 @@ MODELS = (
 Chunks = list[tuple[pd.DataFrame, pd.Series]]
 
 
-def examples(n: int, keys: int, features: int) -> Chunks:
+def examples(n: int, chunk: int, keys: int, features: int) -> Chunks:
     """A boundary that is curved, and another one for each key."""
     rng = np.random.default_rng(1)
     values = rng.normal(size=(n, features))
     X = pd.DataFrame(values, columns=[f"x{i}" for i in range(features)])
     X["key"] = rng.integers(keys, size=n)
     y = pd.Series((values**2).sum(axis=1) > features - 2.0 + X["key"] % 3, name="y")
-    return [(X[start : start + CHUNK], y[start : start + CHUNK]) for start in range(0, n, CHUNK)]
+    return [(X[start : start + chunk], y[start : start + chunk]) for start in range(0, n, chunk)]
 
 
 def learn_many(models: KeyedModels, chunks: Chunks) -> None:
@@ -75,15 +75,20 @@ def speeds(model: Any, chunks: Chunks, backend: str) -> Iterator[float]:
                 way(models, chunks[half:])
                 models.flush()
                 seconds.append(time.perf_counter() - begin)
-            yield CHUNK * (len(chunks) - half) / min(seconds)
+            yield sum(len(y) for _, y in chunks[half:]) / min(seconds)
 
 
-def main(n: int = 400_000, keys: int = 100, backends: tuple[str, ...] = ("serial", "ray")) -> None:
+def main(
+    n: int = 400_000,
+    chunk: int = 10_000,
+    keys: int = 100,
+    backends: tuple[str, ...] = ("serial", "ray"),
+) -> None:
     print(
         f"{'rows per second of models with a budget':60}{backends[0]:>12}{backends[1]:>12}{'ratio':>8}"
     )
     for name, features, model in MODELS:
-        chunks = examples(n, keys, features)
+        chunks = examples(n, chunk, keys, features)
         one, two = (list(speeds(model, chunks, backend)) for backend in backends)
         for way, before, after in zip(WAYS, one, two, strict=True):
             title = f"{name}, {features} features, {way.__name__}"

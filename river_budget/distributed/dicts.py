@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -21,22 +22,14 @@ def batch_of_dicts(examples: list[dict[Any, Any]], predicted: bool = False) -> B
     if not examples or any(x.keys() != examples[0].keys() for x in examples):
         return None
     names = list(examples[0])
-    values = _matrix(examples)
-    if values is None:
-        read = _number_or_zero if predicted else number
-        values = np.array([[read(name, x[name]) for name in names] for x in examples])
-    rows = np.require(values, np.float64, ["C", "A", "W"])
-    return Batch.of(names, rows.reshape(len(examples), len(names)))
-
-
-def _matrix(examples: list[dict[Any, Any]]) -> Any:
-    """The values of examples with the same features; None if one of them is no finite number."""
-    try:
-        values = np.array([[x[name] for name in examples[0]] for x in examples])
-    except ValueError:  # lists of several lengths among the values
-        return None
-    numbers = values.ndim == 2 and values.dtype.kind in NUMBER_KINDS
-    return values if numbers and np.isfinite(values).all() else None
+    values: Any = [[x[name] for name in names] for x in examples]
+    with contextlib.suppress(ValueError):  # lists of several lengths among the values
+        rows = np.array(values)
+        if rows.ndim == 2 and rows.dtype.kind in NUMBER_KINDS and np.isfinite(rows).all():
+            return Batch.of(names, np.require(rows, np.float64, ["C", "A", "W"]))
+    read = _number_or_zero if predicted else number
+    values = np.array([list(map(read, names, row)) for row in values], float)
+    return Batch.of(names, values)
 
 
 def _number_or_zero(name: Any, value: Any) -> float:

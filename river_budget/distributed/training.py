@@ -94,14 +94,16 @@ def train_shards(
     if not sources:
         raise ValueError("streams must be at least one stream")
     many = is_bare(model)
-    first = Trainee(
-        sources[0], many
-    )  # raises now if models cannot be merged, and compiles here, once
+    first = Trainee(sources[0], many)  # raises now if models cannot be merged
     _merged([first.learn(model, FIRST), first.learn(model, FIRST)], model)
     with contextlib.ExitStack() as ends:
-        trainees = [backends.worker(backend, Trainee, source, many) for source in sources]
-        for trainee in trainees:
-            ends.callback(trainee.close)
+        trainees, begun = [], []
+        for source in sources:
+            trainee = ends.enter_context(contextlib.closing(backends.worker(backend)))
+            trainees.append(trainee)
+            begun.append(trainee.begin(Trainee, source, many))
+        for answer in begun:
+            answer.result()
         return _rounds(model, trainees, sync_every)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..distributed.precompile import precompile
 from ..nested import steps_of
 from .figures import on_axes
 from .panels import Line, Panel
@@ -21,6 +20,7 @@ from .running import (
     memory,
     named,
     predict_and_learn,
+    warm_up,
 )
 
 FIRST = 300  # examples to learn before times are measured, so that all code is compiled
@@ -145,7 +145,7 @@ def _draw(
     for k, rows in enumerate(in_orders(stream, orders, examples)):
         for name, model in entries.items():
             if k == 0:
-                precompile(model, rows[:FIRST])
+                warm_up(model, rows[:FIRST])
             clone = model.clone()
             seconds, guesses = predict_and_learn(clone, rows)
             costs[name].append(1e6 * seconds / len(rows) if cost == TIME else memory(clone) / 1000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 import time
@@ -37,6 +38,15 @@ def predict_and_learn(
         seconds += clock() - begin
         found.append(guess)
     return seconds, found
+
+
+def warm_up(model: Any, stream: Iterable[Example]) -> None:
+    """Have the code of a model compiled before it is measured: a clone learns examples.
+
+    Raises no error of a model: the same error occurs when the model itself learns them.
+    """
+    with contextlib.suppress(Exception):
+        predict_and_learn(model.clone(), stream)
 
 
 def memory(model: Any) -> int:

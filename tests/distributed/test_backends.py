@@ -35,8 +35,8 @@ def started(backend):
     with contextlib.ExitStack() as ends:
 
         def start(*arguments):
-            worker = backends.worker(backend, *arguments)
-            ends.callback(worker.close)
+            worker = ends.enter_context(contextlib.closing(backends.worker(backend)))
+            worker.begin(*arguments).result()
             return worker
 
         yield start
@@ -50,14 +50,14 @@ def process(start):
 def test_without_ray_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ImportError, match=r"pip install ray"):
-        backends.worker("ray", list)
+        backends.worker("ray")
 
 
 def test_no_ray_is_started(monkeypatch):
     ray = pytest.importorskip("ray")
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with pytest.raises(RuntimeError, match=r"ray\.init\(\)"):
-        backends.worker("ray", list)
+        backends.worker("ray")
 
 
 def test_calls_are_made_in_their_order_on_the_same_object(start):
@@ -73,11 +73,12 @@ def test_calls_are_made_in_their_order_on_the_same_object(start):
     assert answer.done()
 
 
-def test_an_error_of_the_constructor_is_raised_by_every_call(start):
-    worker = start(int, "seven")
-    for answer in (worker.begun, *(worker.submit("bit_length") for _ in range(2))):
-        with pytest.raises(ValueError, match="invalid literal"):
-            answer.result()
+def test_a_worker_whose_object_could_not_be_made_refuses_calls_until_it_begins_anew(start):
+    worker = start(int, "6")
+    with pytest.raises(ValueError, match="invalid literal"):
+        worker.begin(int, "seven").result()
+    with pytest.raises(WorkerLost, match="gone"):
+        worker.submit("bit_length").result()
     worker.begin(int, "7")
     assert worker.submit("bit_length").result() == 3
 
@@ -105,10 +106,9 @@ def test_a_call_for_an_earlier_object_is_refused():
 
 
 def test_a_serial_worker_is_in_this_process():
-    assert (
-        backends.worker("serial", importlib.import_module, "os").submit("getpid").result()
-        == os.getpid()
-    )
+    worker = backends.worker("serial")
+    worker.begin(importlib.import_module, "os")
+    assert worker.submit("getpid").result() == os.getpid()
 
 
 # Ray
@@ -142,8 +142,7 @@ def test_a_worker_outlives_errors_and_begins_anew_when_it_is_killed(on_ray):
     for _ in range(2):  # the process in its place refuses calls, too
         with pytest.raises(WorkerLost, match="gone"):
             worker.submit("getpid").result()
-    worker.begin(importlib.import_module, "os")
-    worker.begun.result()
+    worker.begin(importlib.import_module, "os").result()
     assert worker.submit("getpid").result() not in (pid, os.getpid())
 
 
@@ -181,8 +180,8 @@ def wait():
     threading.Event().wait()
 
 ray.init(num_cpus=2, include_dashboard=False)
-worker, executor = RayWorker(threading.Event), RayExecutor()
-worker.begun.result()
+worker, executor = RayWorker(), RayExecutor()
+worker.begin(threading.Event).result()
 answers = [worker.submit("wait"), executor.submit(wait)]
 asked = threading.Thread(target=futures.wait, args=(answers,))  # somebody waits already
 asked.start()

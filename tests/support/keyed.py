@@ -94,7 +94,7 @@ def processes_of(models):
 
 def shards_of(models):
     """The shards, without Ray."""
-    return [worker.host.made.result() for worker in models._coordinator.workers]
+    return [worker.host.held for worker in models._coordinator.workers]
 
 
 def content_of(models, path):

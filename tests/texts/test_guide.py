@@ -68,7 +68,7 @@ def test_merging_often_makes_up_for_parts_that_differ(capsys):
 
 def test_keys_are_timed_with_and_without_ray(capsys):
     pytest.importorskip("pandas", reason="pandas is not installed")
-    load("keyed_models").main(4000, 5, ("serial", "serial"))
+    load("keyed_models").main(4000, 2000, 5, ("serial", "serial"))
     out = capsys.readouterr().out
     assert (
         len(re.findall(r"^(BSGD|Perceptron), \d+, .*_(many|chunks) .*\d\.\d\d$", out, re.M)) == 12

@@ -20,8 +20,8 @@ import numpy as np
 from river_budget import datasets
 from river_budget.core.block import blocks
 from river_budget.core.compiling.jit import stamp
-from river_budget.distributed.precompile import precompile
 from river_budget.messages.progress import Progress
+from river_budget.plots.running import warm_up
 
 from ..rivals import batch_methods, linear_on_features, smo
 from ..rivals.batch_methods import Split
@@ -354,7 +354,7 @@ def measure(
         parts = (model, getattr(model, "kernel", None), getattr(model, "maintenance", None))
         models[tuple(map(type, parts))] = model
     for model in models.values():
-        precompile(model)
+        warm_up(model, [({"a": 0.5, "b": -0.5}, True)] * 2)
     for task in {task.data: task for task in reversed(todo)}.values():
         load(task)
     executor = concurrent.futures.ThreadPoolExecutor(jobs)

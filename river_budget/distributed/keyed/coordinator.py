@@ -7,13 +7,13 @@ must be sent again. One shard alone could not: it would learn rows twice that th
 from __future__ import annotations
 
 import collections
+import dataclasses
 import heapq
 import itertools
 import sqlite3
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..precompile import precompile
 from ..workers import backends
 from ..workers.serial import Answer, Worker, WorkerLost
 from .chunks import Chunk
@@ -28,12 +28,12 @@ WINDOW = 4
 LOSSES = (WorkerLost, sqlite3.Error)
 
 
-class Sent(NamedTuple):
+@dataclasses.dataclass(eq=False)
+class Sent:
     """The messages that one chunk has become."""
 
     epoch: int  # of the workers
     parts: list[tuple[Any, Answer]]  # (places of the rows in the chunk, the answer of their shard)
-    asked: bool  # whether somebody will ask for the answers
 
     def done(self) -> bool:
         return all(answer.done() for _, answer in self.parts)
@@ -54,29 +54,25 @@ class Coordinator:
         self.template, self.capacity = template, capacity
         self.folder, self.checkpoint_every = folder, checkpoint_every
         self.workers: list[Worker] = []
-        if backend != "serial":
-            precompile(template)
         try:
-            for place in range(shards):
-                self.workers.append(backends.worker(backend, Shard, *self._arguments(place)))
+            for _ in range(shards):
+                self.workers.append(backends.worker(backend))
             self._begin()
         except BaseException:
             self.stop()
             raise
 
-    def _arguments(self, place: int) -> tuple[Any, ...]:
-        """What makes the shard of this place, as it was at the last complete checkpoint."""
-        folder = self.folder
-        path, checkpoint = (None, 0) if folder is None else (folder.shard(place), folder.checkpoint)
-        return self.template, path, checkpoint, self.capacity
-
     def _begin(self) -> None:
-        """All shards are where the last complete checkpoint is."""
+        """Have all shards begin where the last complete checkpoint is."""
         self.rows_done = self.rows_saved
         self.number = 0 if self.folder is None else self.folder.checkpoint  # of the last one begun
         self.waiting: collections.deque[Sent] = collections.deque()
-        for worker in self.workers:
-            worker.begun.result()
+        begun = []
+        for place, worker in enumerate(self.workers):
+            path = None if self.folder is None else self.folder.shard(place)
+            begun.append(worker.begin(Shard, self.template, path, self.number, self.capacity))
+        for answer in begun:
+            answer.result()
 
     @property
     def rows_saved(self) -> int:
@@ -96,8 +92,6 @@ class Coordinator:
                 f"{loss}. Its models are lost with it: with checkpoint=folder a run goes on"
             ) from None
         if epoch == self.epoch:
-            for place, worker in enumerate(self.workers):
-                worker.begin(Shard, *self._arguments(place))
             try:
                 self._begin()
             except LOSSES as another:  # the next call goes back once more
@@ -120,8 +114,8 @@ class Coordinator:
     def learn(self, chunk: Chunk, predict: bool) -> Sent:
         """Send the rows of a chunk to be learned. Waits if too many chunks are not learned yet."""
         while len(self.waiting) >= WINDOW or (self.waiting and self.waiting[0].done()):
-            self._settle()
-        sent = self._send(chunk, predict, "learn", predict)
+            self._answers(self.waiting[0])
+        sent = self._send(chunk, True, predict)
         self.waiting.append(sent)
         self.rows_done += len(chunk)
         if self.folder is not None and self.rows_done - self.rows_saved >= self.checkpoint_every:
@@ -130,24 +124,20 @@ class Coordinator:
 
     def predict(self, chunk: Chunk) -> Sent:
         """Send the rows of a chunk to be predicted."""
-        return self._send(chunk, True, "predict")
+        return self._send(chunk, False, True)
 
-    def _send(self, chunk: Chunk, asked: bool, method: str, *options: Any) -> Sent:
+    def _send(self, chunk: Chunk, learn: bool, predict: bool) -> Sent:
         parts = [
-            (places, self.workers[shard].submit(method, rows, *options))
+            (places, self.workers[shard].submit("run", rows, learn, predict))
             for shard, places, rows in chunk.by_shard(len(self.workers))
         ]
-        return Sent(self.epoch, parts, asked)
+        return Sent(self.epoch, parts)
 
-    def _settle(self) -> None:
-        """Wait until the oldest chunk is learned. Raises its error, unless somebody will ask for its answers."""
-        sent = self.waiting.popleft()
-        for _, answer in sent.parts:
-            try:
-                self._result(answer, sent.epoch)
-            except Exception as error:
-                if isinstance(error, LOSSES) or not sent.asked:
-                    raise
+    def _answers(self, sent: Sent) -> list[tuple[Any, Any]]:
+        """(places, answer of their shard) for a chunk, which waits no more. Raises its error."""
+        if sent in self.waiting:
+            self.waiting.remove(sent)
+        return [(places, self._result(answer, sent.epoch)) for places, answer in sent.parts]
 
     def _result(self, answer: Answer, epoch: int) -> Any:
         try:
@@ -158,8 +148,7 @@ class Coordinator:
     def gather(self, n: int, sent: Sent) -> list[Any]:
         """The answers of all shards, in the order of the rows."""
         values = [None] * n
-        for places, answer in sent.parts:
-            found = self._result(answer, sent.epoch)
+        for places, found in self._answers(sent):
             for place, value in zip(places.tolist(), found, strict=True):
                 values[place] = value
         return values
@@ -176,10 +165,8 @@ class Coordinator:
     def drain(self) -> None:
         """Wait until all rows are learned."""
         while self.waiting:
-            self._settle()
-        self.ask_all(
-            "resident"
-        )  # also of a shard that has nothing to learn it is told if it is lost
+            self._answers(self.waiting[0])
+        self.ask_all("resident")  # a shard that has nothing to learn may be lost too
 
     # all models
 

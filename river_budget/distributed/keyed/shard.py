@@ -25,21 +25,14 @@ class Shard:
 
     # learning
 
-    def learn(self, rows: ShardRows, predict: bool) -> Any:
-        """Learn rows. Returns the predictions made before each row was learned, if they are wanted."""
-        return self._each(rows, learns=True, predict=predict)
-
-    def predict(self, rows: ShardRows) -> Any:
-        """Predict rows. An unknown key gets the prediction of an untrained model."""
-        return self._each(rows, learns=False, predict=True)
-
-    def _each(self, rows: ShardRows, learns: bool, predict: bool) -> Any:
-        self.learner.begin(rows, learns, predict)
+    def run(self, rows: ShardRows, learn: bool, predict: bool) -> Any:
+        """Predict each row, or None, and then learn it. An unknown key has an untrained model."""
+        self.learner.begin(rows, learn, predict)
         for key, start, stop in rows:
             known = self._known(key)
             model = self.learner.clone() if known is None else known
-            if learns or known is not None:
-                self._keep(key, model, changed=learns)
+            if learn or known is not None:
+                self._keep(key, model, changed=learn)
             self.learner.one(model, start, stop)
         return self.learner.end()
 

@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from river import base, evaluate, metrics
+from river import evaluate, metrics
 
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.inputs.batches import Batch
-from ...nested import steps_of_ours
+from ...nested import memory_of
 from ..dicts import batch_of_dicts
 from .outcomes import Outcome
 
@@ -78,7 +78,7 @@ def run(outcome: Outcome, model: Any, metric: metrics.base.Metric, examples: Exa
         outcome,
         value=float(metric.get()),
         examples=count,
-        memory=memory_usage(model),
+        memory=memory_of(model),
         seconds=time.perf_counter() - began,
     )
 
@@ -118,9 +118,3 @@ def labels_suffice(model: Any, metric: Any) -> bool:
     if issubclass(kind, Classifier):
         return bool(metric.requires_labels)
     return issubclass(kind, Regressor)
-
-
-def memory_usage(model: base.Base) -> int | None:
-    """Bytes of the models of this package in a model or pipeline. None if there are none."""
-    sizes = [ours.memory_usage for ours in steps_of_ours(model)]
-    return sum(sizes) if sizes else None

@@ -39,7 +39,7 @@ class Outcome:
     examples
         How many examples were predicted and learned.
     memory
-        Bytes of the model in the end; None if the model does not say.
+        Bytes of the model in the end.
     error
         Why the setting failed, or None.
     seconds
@@ -65,7 +65,7 @@ class Outcome:
     setting: dict[str, Any] = dataclasses.field(compare=False)
     value: float | None = None
     examples: int = 0
-    memory: int | None = None
+    memory: int = 0
     error: str | None = None
     seconds: float = dataclasses.field(default=0.0, compare=False)
 

@@ -17,14 +17,13 @@ from river import metrics, utils
 
 from ...messages.progress import Progress
 from ...parameters import one_of, optional, whole
-from ..precompile import precompile
 from ..workers import backends
 from ..workers.serial import WorkerLost
 from . import evaluating
 from .evaluating import Examples, ExampleStream
 from .outcomes import Journal, Outcome, chosen, described, fingerprint
 
-FIRST = 1000  # examples, enough to fill most models: some passes run only in full models
+FIRST = 1000  # examples by which a stream is recognised
 
 
 def sweep(
@@ -59,7 +58,7 @@ def sweep(
     stream
         A River dataset or another iterable of (x, y), which is read once and held in memory. Or a function
         without arguments that returns one, for streams that do not fit into memory: it is called for each setting,
-        and once more at the start. A third item in an example is River's dict of further arguments.
+        and with a checkpoint once more. A third item in an example is River's dict of further arguments.
     metric
         A River metric whose value is a number.
     backend
@@ -216,19 +215,15 @@ class Sweep:
     # running
 
     def _run(self) -> Generator[Outcome, None, None]:
-        first = list(itertools.islice(self._examples, FIRST))
-        keys, found = [], {}
-        if self._journal is not None:
-            keys, found = self._identified(first), self._journal.found
+        keys = [] if self._journal is None else self._identified()
         for setting, key in zip(self._settings, keys, strict=False):
-            if key in found:
-                outcome = dataclasses.replace(setting, **found[key])
+            if self._journal is not None and key in self._journal.found:
+                outcome = dataclasses.replace(setting, **self._journal.found[key])
                 self._done[setting.number] = outcome
                 yield outcome
         left = [setting for setting in self._settings if setting.number not in self._done]
         if not left:
             return
-        _precompile_all([self._model, *(self._models[each.number] for each in left)], first)
         with (
             Progress(len(left), "sweep", enabled=self._progress) as bar,
             contextlib.closing(self._measured(left)) as measured,
@@ -240,9 +235,9 @@ class Sweep:
                 bar.advance(outcome.name)
                 yield outcome
 
-    def _identified(self, first: list[Any]) -> list[str]:
+    def _identified(self) -> list[str]:
         """The key of each setting in the checkpoint."""
-        stream = self._examples.stream
+        stream, first = self._examples.stream, itertools.islice(self._examples, FIRST)
         count = str(len(stream)) if isinstance(stream, list) else ""
         common = fingerprint(described(self._metric), count, *map(repr, first))
         return [fingerprint(described(model), common) for model in self._models]
@@ -268,13 +263,6 @@ class Sweep:
                     except WorkerLost as error:
                         outcome = evaluating.failed(setting, error)
                     yield outcome
-
-
-def _precompile_all(models: list[Any], examples: list[Any]) -> None:
-    """Compile what the models need. All examples go to the first one only: the others call the same passes."""
-    precompile(models[0], examples)
-    for model in models[1:]:
-        precompile(model, examples[:2])
 
 
 def _check_metric(metric: Any, model: Any) -> None:

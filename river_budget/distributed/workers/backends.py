@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent import futures
-from typing import Any
 
 from .ray import RayExecutor, RayWorker
 from .serial import Host, Serial, Worker
@@ -11,11 +10,9 @@ from .serial import Host, Serial, Worker
 NAMES = ("serial", "ray")
 
 
-def worker(backend: str, kind: Any, *arguments: Any) -> Worker:
-    """A worker that is an object kind(*arguments), until it is closed."""
-    if backend == "serial":
-        return Worker(Host(), kind, *arguments)
-    return RayWorker(kind, *arguments)
+def worker(backend: str) -> Worker:
+    """A worker, until it is closed."""
+    return Worker(Host()) if backend == "serial" else RayWorker()
 
 
 def executor(backend: str) -> futures.Executor:

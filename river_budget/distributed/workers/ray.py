@@ -92,10 +92,10 @@ class RayHost(Host):
 class RayWorker(Worker):
     """A worker in a Ray actor."""
 
-    def __init__(self, kind: Any, *arguments: Any):
+    def __init__(self) -> None:
         self.ray = running()
         self.answers = Answers(self.ray)
-        super().__init__(self.ray.remote(**ACTOR)(RayHost).remote(), kind, *arguments)
+        super().__init__(self.ray.remote(**ACTOR)(RayHost).remote())
 
     def send(self, method: str, *arguments: Any) -> Answer:
         call = getattr(self.host, method)

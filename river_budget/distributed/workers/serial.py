@@ -50,49 +50,45 @@ class Host:
     """Holds the object of a worker.
 
     Calls that are meant for an earlier object are refused. A process in the place of a lost one has no object
-    at first, and refuses all.
+    at first, and refuses all, as where the object could not be made.
     """
 
     epoch = 0
-    made: Answer | None = None  # the object, or the error of its constructor
+    held: Any = None
 
     def begin(self, epoch: int, kind: Any, *arguments: Any) -> None:
         """Hold kind(*arguments) from now on, in place of the object before."""
         self.close()
-        self.epoch, self.made = epoch, finished(kind, *arguments)
-        self.made.result()
+        self.epoch, self.held = epoch, kind(*arguments)
 
     def call(self, epoch: int, method: str, *arguments: Any) -> Any:
         """The value of a method of the object."""
-        if epoch != self.epoch or self.made is None:
+        if epoch != self.epoch or self.held is None:
             raise WorkerLost("a worker is gone, or another has begun in its place")
-        return getattr(self.made.result(), method)(*arguments)
+        return getattr(self.held, method)(*arguments)
 
     def close(self) -> None:
         """Let the object go, as the end of a process would."""
-        before, self.made = self.made, None
-        if before is not None and before.exception() is None and hasattr(before.result(), "close"):
-            before.result().close()
+        before, self.held = self.held, None
+        if hasattr(before, "close"):
+            before.close()
 
 
 class Worker:
-    """An object kind(*arguments) that may live elsewhere. Its methods must not change what they are given.
+    """Has an object that may live elsewhere. Its methods must not change what they are given.
 
-    An answer to a call is a future, with the error of the method or the constructor, or `WorkerLost` if the process
-    of the worker is gone.
+    An answer to a call is a future, with the error of the method, or `WorkerLost` if the process of the worker is gone.
     """
 
     epoch = 0  # how many objects there have been
-    begun: Answer  # whether the last one could be made
 
-    def __init__(self, host: Any, kind: Any, *arguments: Any):
+    def __init__(self, host: Any):
         self.host = host
-        self.begin(kind, *arguments)
 
-    def begin(self, kind: Any, *arguments: Any) -> None:
-        """Begin anew, also after a loss: calls that were made before are refused from now on."""
+    def begin(self, kind: Any, *arguments: Any) -> Answer:
+        """Begin, also anew after a loss: calls that were made before are refused from now on."""
         self.epoch += 1
-        self.begun = self.send("begin", kind, *arguments)
+        return self.send("begin", kind, *arguments)
 
     def submit(self, method: str, *arguments: Any) -> Answer:
         """Call a method of the object."""

@@ -7,10 +7,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ...distributed.precompile import precompile
 from ...messages.progress import Progress
 from ...nested import all_ours
-from ...plots.running import memory, predict_and_learn
+from ...plots.running import memory, predict_and_learn, warm_up
 from .scores import UNSCORED_ROWS, LabelScore, NumberScore
 
 CURVE_POINTS = 40  # points of a curve
@@ -56,7 +55,7 @@ def play(
 ) -> Result:
     """Measure a model on a stream. Without `shares` it predicts labels, and there is no loss."""
     if list(all_ours(model)):
-        precompile(model, stream[:WARM_UP_EXAMPLES])
+        warm_up(model, stream[:WARM_UP_EXAMPLES])
     seconds, found = predict_and_learn(model, stream, shares and not regression)
     n = len(stream)
     score: Any = NumberScore(UNSCORED_ROWS) if regression else LabelScore()

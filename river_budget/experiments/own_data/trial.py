@@ -18,12 +18,11 @@ from typing import Any
 from river import compose, linear_model
 
 from ...delayed import Delayed
-from ...distributed.precompile import precompile
 from ...messages.progress import Progress
 from ...nested import all_ours, steps_of
 from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Line, Panel
-from ...plots.running import memory
+from ...plots.running import memory, warm_up
 from ..common.console import check_names
 from ..common.scores import UNSCORED_ROWS, LabelScore, NumberScore, Score
 from ..common.tables import Table
@@ -227,7 +226,7 @@ class Trial:
         for one in self.entrants:
             if list(all_ours(one.model)) and examples:
                 bar.show(f"{one.name} (its code is loaded, or compiled if it was never used)")
-                precompile(one.model, examples)
+                warm_up(one.model, examples)
 
     def _meet(self, x: dict[str, float], y: Any) -> None:
         counts = self._delay == 1 or len(self._waiting) < self.rows  # some label has come
