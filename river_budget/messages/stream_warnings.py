@@ -17,6 +17,7 @@ from ..core.rounds.stream_warnings import (
     FAR_FROM_ALL,
     FAR_IN_A_ROW,
     FAR_TARGETS,
+    FULL_TABLE,
     LONG_VECTORS,
     MANY_NAMES,
     ONE_CLASS,
@@ -74,6 +75,9 @@ TEXTS = {
     "them. On documents maintenance=RemoveOldest() or RemoveSmallest() is much faster, or AutoKernel",
     MANY_NAMES: "gamma='c/d' counts the features of the first example, and more than ten times as many have come since, as "
     "words or categories do. Give gamma a number: RBF(0.5 / n), where an example has about n features",
+    FULL_TABLE: "the table of support vectors has reached 64 MB, so the smallest numbers in it are dropped. Fewer features "
+    "(feature_extraction.FeatureHasher, rb.FeatureBudget), a smaller budget, removal instead of merging, or AutoKernel "
+    "avoid this",
     ONE_CLASS: f"the first {EXAMPLES_OF_ONE_CLASS} examples were all of one class, so there was nothing to learn. Is the "
     "stream sorted, or the target the right column?",
 }
@@ -92,6 +96,13 @@ def issue_warnings(model: Any) -> bool:
     return True
 
 
+def issue_once(model: Any, alarm: int) -> None:
+    """Issue the warning for an alarm, unless the model has given it."""
+    head = blocks.views(model.block).head
+    head.alarm |= alarm & ~head.said
+    issue_warnings(model)
+
+
 def warn_of_width(model: Any) -> None:
     """Warn where a model approximates a kernel with gamma="c/d", and most features were not in the first example."""
     kernel = model.kernel_in_use
@@ -100,8 +111,7 @@ def warn_of_width(model: Any) -> None:
     head = blocks.views(model.block).head
     in_the_first = kernel.header_fields(1)["gamma"] / head.gamma
     if len(model.features) > NAMES_TIMES * in_the_first:
-        head.alarm |= MANY_NAMES & ~head.said
-        issue_warnings(model)
+        issue_once(model, MANY_NAMES)
 
 
 def warn(model: Any, text: str) -> None:

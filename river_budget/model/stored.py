@@ -11,14 +11,15 @@ import numpy as np
 from ..core.block import blocks, layout
 from ..core.budget.keep import STRATEGIES
 from ..core.compiling.needs import Need
+from ..core.rounds.stream_warnings import FULL_TABLE
 from ..kernels import RBF, Laplacian
 from ..maintenance import Maintenance, Merge, Project
-from ..messages.stream_warnings import warn
+from ..messages.stream_warnings import issue_once
 from .columns import Columns, check_compiled
 
 FULL_CAPACITY_BUDGET = 1024  # models with at most this budget allocate all vectors at the start
 FREE_SHARE = 0.5  # a table grows if forgetting names leaves fewer free places
-LARGEST_TABLE = 2**26  # bytes of the table of vectors
+LARGEST_TABLE = 2**26  # bytes of the table of vectors: a warning says how many
 KEPT_SHARE = 0.75  # of the places of a table at its bound, the share that stays in use
 GROWTH_FACTOR = 2  # the factor by which a block's capacity grows
 MERGE, PROJECT = Merge(), Project()  # the default strategies, which models share
@@ -29,9 +30,10 @@ class Vectors(Columns):
     """The columns of the tables are stored examples."""
 
     room: float = FULL_CAPACITY_BUDGET  # a larger budget gets its memory as it is needed
-    # rows of `per_vector` that belong to the example, the label first: then vectors are a window of the stream, the
-    # parameter `window` limits them, and `factor` holds their kernel values
+    # rows of `per_vector` that belong to the example, the label first: then vectors are a window of the stream, and
+    # `factor` holds their kernel values
     marks: tuple[int, ...] = ()
+    limit: str = "budget"  # the parameter that limits the number of vectors
     # the maintenance where the parameter is None; None: by the kernel
     usual: Maintenance | None = None
     needs: Need = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
@@ -62,7 +64,7 @@ class Vectors(Columns):
             )
 
     def changed(self, model: Any, name: str) -> None:
-        if name != model.budget_name:
+        if name != self.limit:
             return
         if model.block is not None:
             head, budget = blocks.views(model.block).head, model.budget_in_use
@@ -110,7 +112,7 @@ class Vectors(Columns):
             error.add_note(
                 f"{type(model).__name__} needs room for {grown} support vectors of {len(model.features)} features"
                 f"{' and a table of their number squared' if model.header_fields(1).get('factored') else ''}: "
-                f"a smaller {model.budget_name} limits it"
+                f"a smaller {self.limit} limits it"
             )
             raise
 
@@ -153,14 +155,7 @@ def _free_places(model: Any, width: int) -> int:
 
 def _drop_smallest(model: Any, most: int, new: int, kept: Collection[Any]) -> None:
     """Set the features with the smallest numbers in all vectors to 0, and forget their names: the table is full."""
-    if not model.was_bounded:
-        model.was_bounded = True
-        warn(
-            model,
-            f"the table of support vectors has reached {LARGEST_TABLE >> 20} MB, so the smallest numbers in it are "
-            "dropped. Fewer features (feature_extraction.FeatureHasher, rb.FeatureBudget), a smaller budget, removal "
-            "instead of merging, or AutoKernel avoid this",
-        )
+    issue_once(model, FULL_TABLE)
     block = blocks.views(model.block)
     vectors = block.vectors[:, : block.head.count]
     sizes = np.abs(vectors).max(axis=1, initial=0.0)

@@ -139,11 +139,10 @@ def _names(values: Any, what: str, source: Source) -> list[Any]:
 def _restore_labels(model: Any, names: list[Any]) -> None:
     labels = model.labels
     try:
-        for name in names:
-            labels.check(name)
+        labels.check(names)
     except ValueError as error:
         raise damaged(str(error)) from None
-    if (labels.closed and names != labels.known) or (labels.binary and len(names) > 2):
+    if labels.closed and names != labels.known:
         raise damaged("its labels do not fit its classes")
     model.labels = labels.with_known(names)
 

@@ -78,7 +78,7 @@ def _agree(a: Any, b: Any) -> bool:
 
 
 def takes_budget(model: Any) -> bool:
-    return isinstance(model, BudgetModel) and model.budget_name in model.parameters()
+    return isinstance(model, BudgetModel) and model.algorithm.columns.limit in model.parameters()
 
 
 def limit_of(models: list[Any], budget: int | None) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def limit_of(models: list[Any], budget: int | None) -> dict[str, Any]:
     limits = [model.budget_in_use for model in models]
     if budget is None and None not in limits:
         budget = max(limits)
-    return {models[0].budget_name: budget}
+    return {models[0].algorithm.columns.limit: budget}
 
 
 def distinct(names: Iterable[Iterable[Any]]) -> list[Any]:

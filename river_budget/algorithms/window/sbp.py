@@ -159,7 +159,7 @@ class SBPClassifier(BudgetClassifier):
         start={"reservoir": lambda model: int(model.eviction == "reservoir")},
         counters=("seen", "done"),
         binary=True,
-        columns=Vectors(room=FIRST_CAPACITY, marks=(choice.LABELS, choice.PULLS)),
+        columns=Vectors(room=FIRST_CAPACITY, marks=(choice.LABELS, choice.PULLS), limit="window"),
         after=After(change=_drop_table, union=_continue_sum),
         files=Files(
             ranges={

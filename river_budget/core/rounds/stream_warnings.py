@@ -11,7 +11,9 @@ from ..compiling.jit import compiled
 
 REGRESSION = int(Task.REGRESSION)
 # bits of head.alarm
-FAR_FROM_ALL, ONE_CLASS, FAR_TARGETS, DIVERGED, LONG_VECTORS, MANY_NAMES = 1, 2, 4, 8, 16, 32
+FAR_FROM_ALL, ONE_CLASS, FAR_TARGETS, DIVERGED, LONG_VECTORS, MANY_NAMES, FULL_TABLE = (
+    2**bit for bit in range(7)
+)
 FAR_IN_A_ROW = 10  # consecutive examples whose kernel values with all vectors are 0
 EXAMPLES_OF_ONE_CLASS = 1000  # from the first one on, all with the same target
 EXAMPLES_BEFORE_JUDGING = 100  # examples before the size of targets is judged

@@ -133,11 +133,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         For validation by hand; two calls compute every score twice.
         """
         labels = self.labels
-        if labels.knows(y):
-            return labels.label(self._learn_labelled(x, y, w, True))
-        prediction = self.predict_one(x)
-        self.learn_one(x, y, w)
-        return prediction
+        return labels.label(self._learn_labelled(x, y, w, True))
 
     def _learn_labelled(self, x: dict[Any, Any], y: Any, w: float, wanted: bool) -> Any:
         """Learn an example; returns the scores before, if they are wanted."""
@@ -147,8 +143,10 @@ class Classifier(Supervised, base.MiniBatchClassifier):
             try:
                 target = labels.codes[y]
             except (KeyError, TypeError):
-                labels.check_all([y])
-                return self._learn_new_label(self.features.taken(x), plain(y), w)
+                labels.check([y])
+                scores = self._score_row(x) if wanted else None
+                self._learn_new_label(self.features.taken(x), plain(y), w)
+                return scores
             scores = self._learn_row(x, target, w, labels, wanted)
             if scores is not AGAIN:
                 return scores

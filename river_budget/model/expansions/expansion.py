@@ -19,17 +19,10 @@ FIRST_CAPACITY = 64  # the first capacity of a model without a budget
 class BudgetModel(OneByOne):
     """A kernel expansion in a block."""
 
-    was_bounded = False  # whether the table of vectors has reached its bound, which is said once
-
-    @property
-    def budget_name(self) -> str:
-        """The parameter that limits the number of vectors."""
-        return "window" if self.algorithm.columns.marks else "budget"
-
     @property
     def budget_in_use(self) -> int | None:
         """The limit on the number of vectors; None: no limit."""
-        limit: int | None = getattr(self, self.budget_name, None)
+        limit: int | None = getattr(self, self.algorithm.columns.limit, None)
         return limit
 
     def capacity_for(self, count: int) -> int:

@@ -77,31 +77,20 @@ class Labels:
     def memory_usage(self) -> int:
         return sys.getsizeof(self.known) + sum(map(sys.getsizeof, self.known))
 
-    def knows(self, label: Any) -> bool:
-        """Whether this is a known label as it is."""
-        try:
-            return label in self.codes
-        except TypeError:  # it is not hashable
-            return False
-
-    def check(self, label: Any) -> None:
-        """Raise ValueError if this cannot be a label of this model."""
-        try:
-            missing = label is None or bool(label != label)
-            known = plain(label) in self.codes
-        except (TypeError, ValueError):  # unhashable, or a marker of missing values
-            raise ValueError(f"the target must be a hashable label, not {label!r}") from None
-        if missing:
-            raise ValueError(f"the target must be a label, not {label!r}")
-        if self.closed and not known:
-            raise ValueError(f"the target {label!r} is none of classes={tuple(self.known)!r}")
-
-    def check_all(self, labels: Any) -> None:
-        """Raise ValueError if one of these labels is invalid, or would be the third class of a binary model."""
+    def check(self, labels: Iterable[Any]) -> None:
+        """Raise ValueError if one of these is no label, or none for this model."""
         new: dict[Any, None] = {}
         for label in labels:
-            self.check(label)
-            if plain(label) not in self.codes:
+            try:
+                missing = label is None or bool(label != label)
+                known = plain(label) in self.codes
+            except (TypeError, ValueError):  # unhashable, or a marker of missing values
+                raise ValueError(f"the target must be a hashable label, not {label!r}") from None
+            if missing:
+                raise ValueError(f"the target must be a label, not {label!r}")
+            if self.closed and not known:
+                raise ValueError(f"the target {label!r} is none of classes={tuple(self.known)!r}")
+            if not known:
                 new[plain(label)] = None
         names = [*self.known, *new]
         if not self.known and new and isinstance(names[0], bool):
@@ -239,7 +228,7 @@ class Targets:
             )
         except TypeError:  # one is not hashable
             found = self.values
-        labels.check_all(found)
+        labels.check(found)
 
     def numbers(self) -> Any:
         """The targets as finite numbers, for regression."""
