@@ -70,7 +70,7 @@ def facts(model: Any) -> dict[str, str]:
 
 
 def _kernel(model: Any) -> str:
-    if not model.shows_kernel:
+    if not {"kernel", "gamma"}.intersection(model.parameters()):
         return ""
     text = repr(model.kernel_in_use)
     if model.block is None or not isinstance(getattr(model.kernel_in_use, "gamma", None), str):

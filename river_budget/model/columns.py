@@ -35,9 +35,6 @@ class Columns:
         False  # whether new names keep their places only if the pass stores the example
     )
 
-    def choose(self, model: Any) -> None:
-        """Set what follows from the parameters of a new model."""
-
     def check(self, model: Any, parameters: Mapping[str, Any]) -> None:
         """Raise if parameters, each valid alone, cannot be combined."""
 

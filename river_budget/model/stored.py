@@ -13,7 +13,7 @@ from ..core.budget.keep import STRATEGIES
 from ..core.compiling.needs import Need
 from ..core.rounds.stream_warnings import FULL_TABLE
 from ..kernels import RBF, Laplacian
-from ..maintenance import Maintenance, Merge, Project
+from ..maintenance import Maintenance
 from ..messages.stream_warnings import issue_once
 from .columns import Columns, check_compiled
 
@@ -22,7 +22,6 @@ FREE_SHARE = 0.5  # a table grows if forgetting names leaves fewer free places
 LARGEST_TABLE = 2**26  # bytes of the table of vectors: a warning says how many
 KEPT_SHARE = 0.75  # of the places of a table at its bound, the share that stays in use
 GROWTH_FACTOR = 2  # the factor by which a block's capacity grows
-MERGE, PROJECT = Merge(), Project()  # the default strategies, which models share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,51 +40,32 @@ class Vectors(Columns):
 
     # parameters
 
-    def choose(self, model: Any) -> None:
-        if "maintenance" in model.parameters():
-            model.strategy = self._strategy(model)
-            check_compiled("maintenance", model.strategy, STRATEGIES)
-
-    def _strategy(self, model: Any) -> Maintenance:
-        """The parameter; or by default merging if the kernel is Gaussian or there is no budget, else projection."""
-        chosen: Maintenance | None = model.maintenance or self.usual
-        if chosen is not None:
-            return chosen
-        gaussian = isinstance(model.kernel_in_use, RBF)
-        return MERGE if gaussian or model.budget_in_use is None else PROJECT
-
     def check(self, model: Any, parameters: Mapping[str, Any]) -> None:
-        strategy = parameters.get("strategy")
-        if strategy is None or parameters["budget"] is None or not strategy.needs_rbf:
+        strategy = model.strategy
+        if strategy is None:
             return
-        if not isinstance(model.kernel_in_use, RBF):
+        check_compiled("maintenance", strategy, STRATEGIES)
+        limited = parameters["budget"] is not None
+        if limited and strategy.needs_rbf and not isinstance(model.kernel_in_use, RBF):
             raise ValueError(
                 f"maintenance {strategy!r} needs a Gaussian kernel (RBF), not kernel={model.kernel_in_use!r}"
             )
 
     def changed(self, model: Any, name: str) -> None:
-        if name != self.limit:
+        if name != self.limit or model.block is None:
             return
-        if model.block is not None:
-            head, budget = blocks.views(model.block).head, model.budget_in_use
-            head.budget = layout.UNLIMITED if budget is None else budget
-            if head.count > head.budget:
-                model.algorithm.after.budget(model, False)
-            count = blocks.views(model.block).head.count
-            model.resize_block(capacity=model.capacity_for(count))
-        if model.budget_in_use is None and vars(model).get("maintenance", self) is None:
-            self._forget_strategy(model)
-
-    def _forget_strategy(self, model: Any) -> None:
-        """Drop the tables of the maintenance when a model loses its budget: they would grow with the square of the
-        number of vectors."""
-        model.strategy = self._strategy(model)
-        if model.block is not None:
+        head, budget = blocks.views(model.block).head, model.budget_in_use
+        head.budget = layout.UNLIMITED if budget is None else budget
+        if head.count > head.budget:
+            model.algorithm.after.budget(model, False)
+        sizes = {"capacity": model.capacity_for(blocks.views(model.block).head.count)}
+        if budget is None and model.strategy is not None:
+            # another one by default: tables of a projection would grow with the square of the number of vectors
             fields = model.strategy.header_fields()
-            head = blocks.views(model.block).head
-            for name in fields.keys() - {"factored"}:
-                setattr(head, name, fields[name])
-            model.resize_block(factored=fields["factored"])
+            sizes["factored"] = fields.pop("factored")
+            for field, value in fields.items():
+                setattr(head, field, value)
+        model.resize_block(**sizes)
 
     def promoted(self, model: Any) -> None:
         split(model.mean_rows())
@@ -93,7 +73,7 @@ class Vectors(Columns):
     # vectors
 
     def header(self, model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
-        budget, strategy = model.budget_in_use, vars(model).get("strategy")
+        budget, strategy = model.budget_in_use, model.strategy
         means = model.n_outputs if getattr(model, "average", False) else 0
         return (strategy.header_fields() if strategy else {}) | {
             "capacity": model.capacity_for(0),

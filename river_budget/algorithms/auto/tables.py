@@ -21,7 +21,6 @@ OF_ROWS = ("linear quick", "linear slow", LEAST_SQUARES, "bins", "vote near", "k
 class AutoTables(OneByOne):
     """A model with tables in the room of its block."""
 
-    shows_kernel = False
     of_words = 0  # 1 in a model of words (words.py)
 
     without: ClassVar[frozenset[str]] = frozenset()  # experts that a subclass does without

@@ -70,8 +70,7 @@ class StreamModel(base.Estimator):
     usual_kernel: ClassVar[Kernel] = RBF()  # of the task, if neither user nor algorithm name one
     takes_lists = True  # whether passes take lists of present features, or whole rows only
     no_sum: ClassVar[str] = ""  # why models of this class cannot be united, if so
-    shows_kernel: ClassVar[bool] = True  # whether the kernel is a choice of the user
-    strategy: Any  # the maintenance in use, where there is one
+    strategy: Any  # of an expansion: the maintenance in use
     kernel: Kernel | None
     budget: Any
     n_components: Any
@@ -95,7 +94,6 @@ class StreamModel(base.Estimator):
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
         check_compiled("kernel", self.kernel_in_use, KERNELS)
-        self.algorithm.columns.choose(self)
         self._check_together()
         seed = given.get("seed")
         self.entropy = secrets.randbits(64) if seed is None else int(seed) % 2**64

@@ -8,12 +8,15 @@ import numpy as np
 
 from ...core.block import blocks
 from ...core.expansion.scoring import decide, kernel_rows
+from ...kernels import RBF
+from ...maintenance import Maintenance, Merge, Project
 from ..base.batch_passes import scores_by
 from ..base.one_by_one import OneByOne
 from ..calls.calls import Rows
 from ..lock import looks_at_the_model
 
 FIRST_CAPACITY = 64  # the first capacity of a model without a budget
+MERGE, PROJECT = Merge(), Project()  # the default strategies, which models share
 
 
 class BudgetModel(OneByOne):
@@ -24,6 +27,16 @@ class BudgetModel(OneByOne):
         """The limit on the number of vectors; None: no limit."""
         limit: int | None = getattr(self, self.algorithm.columns.limit, None)
         return limit
+
+    @property
+    def strategy(self) -> Maintenance | None:  # type: ignore[override]
+        """The maintenance in use: the parameter, or by default merging if the kernel is Gaussian or there is no budget, else
+        projection. None for models without the parameter."""
+        if not hasattr(self, "maintenance"):
+            return None
+        gaussian = isinstance(self.kernel_in_use, RBF)
+        usual = MERGE if gaussian or self.budget_in_use is None else PROJECT
+        return self.maintenance or self.algorithm.columns.usual or usual
 
     def capacity_for(self, count: int) -> int:
         """The capacity of a block for `count` vectors and a newcomer."""
