@@ -12,7 +12,6 @@ import pytest
 from river import base, compose, multiclass, preprocessing
 
 import river_budget as rb
-from river_budget import progress
 from river_budget.experiments.common.results import CURVE_POINTS, Result
 from river_budget.experiments.race.race import (
     MODELS,
@@ -25,6 +24,7 @@ from river_budget.experiments.race.race import (
     race,
     rows,
 )
+from river_budget.messages import progress
 from river_budget.messages.progress import Progress
 from river_budget.plots.panels import Panel
 from river_budget.plots.running import memory, warm_up
