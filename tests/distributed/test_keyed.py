@@ -110,6 +110,17 @@ def test_features_and_labels_may_appear_at_any_time(model, file):
     assert len(contents) == 1
 
 
+def test_each_key_has_its_own_two_classes():
+    X, _ = rows()
+    y = [f"{('below', 'above')[t % 2]} {key}" for t, key in enumerate(X["key"])]
+    model = rb.NORMAClassifier(5, RBF(0.5))
+    expected, _ = one_by_one(model, X.to_dict("records"), y)
+    with keyed(model) as models:
+        assert progressive(models, X, y) == expected
+        with pytest.raises(ValueError, match="the target must be a label, not None"):
+            models.learn_many(X[:2], ["known", None])
+
+
 def test_a_column_that_comes_later_is_a_new_feature():
     X, y = rows()
     with keyed() as models, keyed() as dicts:

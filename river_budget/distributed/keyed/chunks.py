@@ -109,7 +109,7 @@ class Chunk:
             values = values.tolist()
         if hasattr(template, "labels"):
             for label in set(values):
-                template.labels.check(label)
+                template.labels.check([label])
             # a boolean column of a frame makes both labels known
             if targets.boolean and self.frame is not None:
                 return targets.values
