@@ -157,11 +157,11 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
     def predict_proba_one(self, x: Any, **further: Any) -> dict[Any, float]:
         """The probabilities of the labels, which are held until the label of this row comes."""
         guess = self.classifier.predict_proba_one(x, **further)
-        if len(guess) < 2:
-            return guess
+        known = guess if len(guess) > 1 else {}
         with self._lock:
-            held = self._hold(_key(x), guess)
-            return dict(zip(guess, self._mixed(held), strict=True))
+            # one that says nothing is held too, or its label would be taken for that of a later row with these values
+            held = self._hold(_key(x), known)
+            return dict(zip(guess, self._mixed(held), strict=True)) if known else guess
 
     def predict_one(self, x: Any, **further: Any) -> Any:
         """The most probable label, whose probability is held as by `predict_proba_one`."""

@@ -255,6 +255,18 @@ def test_a_copy_goes_on_as_the_model_would(again, tmp_path):
     assert log_loss(model, stream[260:], 40) == log_loss(other, stream[260:], 40)
 
 
+def test_equal_rows_find_their_own_predictions_although_the_first_ones_say_nothing(tmp_path):
+    model, lags = rb.Delayed(rb.BSGDClassifier(5)), set()
+    for t in range(200):
+        if t >= 30:
+            model.learn_one({"a": t % 3}, t % 2 > 0)
+            lags.add(model._lag)
+        assert (model.predict_proba_one({"a": t % 3}) == {}) == (t < 30)
+        if t == 20:
+            model = from_a_file(model, tmp_path)
+    assert (lags, model.n_held) == ({29}, 30)
+
+
 def test_many_are_a_loop_of_ones():
     pandas = package("pandas")
     stream = changing(400, 1)

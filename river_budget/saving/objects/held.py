@@ -31,9 +31,9 @@ class HeldRows(Kind):
         for row in list_of(node, read):
             number, key, *shares = list_of(row, read)
             each = [SHARES.decoded(one, None, read) for one in shares]
-            if len({label for label, _, _ in each}) < max(len(each), 2):
-                raise damaged("a prediction has no two labels")
-            labels, own, usual = zip(*each, strict=True)
+            if len(each) == 1 or len({label for label, _, _ in each}) < len(each):
+                raise damaged("a prediction has one label only, or one twice")
+            labels, own, usual = zip(*each, strict=True) if each else ((), (), ())
             place = COUNT.decoded(number, None, read), KEY.decoded(key, None, read)
             if place[0] <= before or owner.n_held >= owner.max_held:
                 raise damaged("it holds more predictions than it may")
