@@ -183,18 +183,25 @@ class Coordinator:
         while some := list(itertools.islice(names, MODELS_AT_ONCE)):
             yield from zip(some, self.ask(shard, "states_of", some), strict=True)
 
-    def adopt(self, models: Iterator[tuple[bytes, bytes]]) -> None:
-        """Spread models over the shards."""
+    def adopt(self, models: Iterator[tuple[bytes, bytes]], rows: int) -> None:
+        """Spread models that have learned so many rows over the shards."""
+        if self.number:
+            raise ValueError("checkpoint must be a new folder: this one holds checkpoints already")
         while some := list(itertools.islice(models, MODELS_AT_ONCE)):
             shares: list[list[tuple[bytes, bytes]]] = [[] for _ in self.workers]
             for name, state in some:
                 shares[shard_of(name, len(shares))].append((name, state))
             for shard, share in enumerate(shares):
                 self.ask(shard, "adopt", share)
+        self.rows_done = rows
+        self.checkpoint()
 
     def checkpoint(self) -> None:
-        """Have all shards write a checkpoint, and note it when they have."""
-        assert self.folder is not None
+        """Wait until all rows are learned. Have all shards write a checkpoint, if there is a folder, and note it when
+        they have."""
+        self.drain()
+        if self.folder is None:
+            return
         self.number += 1
         self.ask_all("seal", self.number, self.folder.checkpoint)
         try:

@@ -223,7 +223,6 @@ class KeyedModels:
         """Write a checkpoint now, and wait until it is complete."""
         if self._shards.folder is None:
             raise ValueError("checkpoint is None: there is no folder for checkpoints")
-        self.flush()
         self._shards.checkpoint()
 
     # models
@@ -299,21 +298,11 @@ class KeyedModels:
         options = (checkpoint, checkpoint_every, max_keys, backend)
         models = cls(template, file.about["key"], shards, *options)
         try:
-            models._adopt(file)
+            models._coordinator.adopt(file.models(), file.about["rows"])
         except BaseException:
             models._coordinator.stop()
             raise
         return models
-
-    def _adopt(self, file: Reader) -> None:
-        coordinator = self._shards
-        if coordinator.number:
-            raise ValueError("checkpoint must be a new folder: this one holds checkpoints already")
-        coordinator.adopt(file.models())
-        coordinator.rows_done = file.about["rows"]
-        self.flush()
-        if coordinator.folder is not None:
-            coordinator.checkpoint()
 
     # the end
 
@@ -322,9 +311,7 @@ class KeyedModels:
         if not self._coordinator.workers:
             return
         try:
-            self.flush()
-            if self._coordinator.folder is not None:
-                self._coordinator.checkpoint()
+            self._coordinator.checkpoint()
         finally:
             self._coordinator.stop()
 

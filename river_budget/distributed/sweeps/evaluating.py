@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from river import evaluate, metrics
-
 from ...model.estimators.estimators import Classifier, Regressor
 from ...model.inputs.batches import Batch
 from ...nested import memory_of
@@ -64,7 +62,7 @@ def held(content: bytes) -> Examples:
     return Examples(pickle.loads(content))
 
 
-def run(outcome: Outcome, model: Any, metric: metrics.base.Metric, examples: Examples) -> Outcome:
+def run(outcome: Outcome, model: Any, metric: Any, examples: Examples) -> Outcome:
     """The outcome of a setting with its measurements, or with the error of its model."""
     model, metric = copy.deepcopy(model), copy.deepcopy(metric)
     began = time.perf_counter()
@@ -93,6 +91,8 @@ def validate(model: Any, examples: Examples, metric: Any) -> int:
 
     Returns how many examples there were.
     """
+    from river import evaluate  # imported here, as it takes long to load
+
     count = 0
     if labels_suffice(model, metric) and examples.batch is not None:
         targets = [y for _, y in examples]

@@ -11,9 +11,9 @@ import os
 from collections.abc import Generator, Mapping
 from concurrent import futures
 from numbers import Real
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from river import metrics, utils
+from river import utils
 
 from ...messages.progress import Progress
 from ...parameters import one_of, optional, whole
@@ -23,25 +23,22 @@ from . import evaluating
 from .evaluating import Examples, ExampleStream
 from .outcomes import Journal, Outcome, chosen, described, fingerprint
 
+if TYPE_CHECKING:
+    from river import metrics
+
 FIRST = 1000  # examples by which a stream is recognised
 
 
-def sweep(
-    model: Any,
-    grid: Mapping[str, Any],
-    stream: ExampleStream,
-    metric: metrics.base.Metric,
-    *,
-    backend: str | futures.Executor = "ray",
-    workers: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    progress: bool = True,
-) -> Sweep:
+class Sweep:
     """Try every setting of a grid over one stream, several at once.
 
     Each setting is a clone of the model that predicts every example before it learns it, as in River's
-    `evaluate.progressive_val_score`, and gives the same value of the metric. Outcomes are yielded as soon as they are
-    ready. The table is the same whatever the backend and the number of workers, if the models have a seed.
+    `evaluate.progressive_val_score`, and gives the same value of the metric. A sweep is an iterator: outcomes come as
+    soon as they are ready, and nothing runs before the first one is asked for. The table is the same whatever the
+    backend and the number of workers, if the models have a seed.
+
+    What runs is stopped by `close` and at the end of a `with` block; an executor is left to whoever gave it, and
+    finishes what it has begun.
 
     A setting whose model raises is an outcome too, with the error and without a value. If a process of Ray is lost,
     as when it runs out of memory, another one tries its setting again, three times in all. Other executors that lose
@@ -101,50 +98,6 @@ def sweep(
     [^1]: The guide, [many models](guide/many_models.md).
 
     """
-    optional(whole(1))("workers", workers)
-    if not isinstance(backend, futures.Executor):
-        one_of(*backends.NAMES)("backend", backend)
-    if backend == "serial":
-        workers = 1
-    return Sweep(model, grid, stream, metric, backend, workers or _cores(), checkpoint, progress)
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-class Sweep:
-    """The outcomes of a sweep, as they come: an iterator. What `sweep` returns.
-
-    Nothing runs before the first outcome is asked for. What runs is stopped by `close` and at the end of a `with`
-    block; an executor is left to whoever gave it, and finishes what it has begun.
-
-    Not for making by hand: `sweep` does.
-
-    Examples
-    --------
-
-    >>> from river import datasets, metrics
-    >>> import river_budget as rb
-    >>> from river_budget.distributed import sweep
-
-    >>> grid = {"budget": [5, 50]}
-    >>> stream = datasets.Bananas().take(300)
-    >>> with sweep(
-    ...     rb.BSGDClassifier(), grid, stream, metrics.Accuracy(), backend="serial", progress=False
-    ... ) as found:
-    ...     best = found.best()
-    >>> best.setting
-    {'budget': 50}
-
-    References
-    ----------
-    [^1]: The guide, [many models](guide/many_models.md).
-
-    """
 
     def __init__(
         self,
@@ -152,20 +105,25 @@ class Sweep:
         grid: Mapping[str, Any],
         stream: ExampleStream,
         metric: metrics.base.Metric,
-        backend: str | futures.Executor,
-        workers: int,
-        checkpoint: str | os.PathLike[str] | None,
-        progress: bool,
+        *,
+        backend: str | futures.Executor = "ray",
+        workers: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: bool = True,
     ):
+        optional(whole(1))("workers", workers)
+        if not isinstance(backend, futures.Executor):
+            one_of(*backends.NAMES)("backend", backend)
         _check_metric(metric, model)
-        self._model, self._metric = model, metric.clone()
+        self._metric = metric.clone()
         self._models = utils.expand_param_grid(model, grid)
         self._settings = [
             Outcome(number, described(setting), setting)
             for number, setting in enumerate(chosen(each, grid) for each in self._models)
         ]
         self._examples = Examples(stream if callable(stream) else list(stream))
-        self._backend, self._workers = backend, workers
+        self._backend = backend
+        self._workers = 1 if backend == "serial" else workers or _cores()
         self._journal = None if checkpoint is None else Journal(checkpoint)
         self._progress = progress
         self._done: dict[int, Outcome] = {}
@@ -265,7 +223,16 @@ class Sweep:
                     yield outcome
 
 
+def _cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _check_metric(metric: Any, model: Any) -> None:
+    from river import metrics  # imported here, as it takes long to load
+
     if not isinstance(metric, metrics.base.Metric) or isinstance(metric, metrics.base.Metrics):
         raise ValueError(f"metric must be one of River's metrics, not {metric!r}")
     try:
@@ -276,3 +243,6 @@ def _check_metric(metric: Any, model: Any) -> None:
         raise ValueError(f"metric: {type(metric).__name__} has no value that is a number")
     if not metric.works_with(model):
         raise ValueError(f"metric: {type(metric).__name__} does not work with this model")
+
+
+sweep = Sweep  # as one reads it where it is called
