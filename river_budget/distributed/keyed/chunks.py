@@ -50,6 +50,8 @@ class Chunk:
     """
 
     def __init__(self, X: Any, y: Any, w: Any, key: Any, template: Any, predicted: bool = False):
+        if y is None and template._supervised and not predicted:
+            raise ValueError("y is missing: this model learns from targets")
         self.numeric = is_bare(template)
         self.frame = None if isinstance(X, (list, tuple)) else Frame(X)
         self.names: list[Any] | None = None

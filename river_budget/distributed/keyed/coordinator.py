@@ -30,8 +30,9 @@ LOSSES = (WorkerLost, sqlite3.Error)
 
 @dataclasses.dataclass(eq=False)
 class Sent:
-    """The messages that one chunk has become."""
+    """A chunk, and the messages that it has become."""
 
+    chunk: Chunk
     epoch: int  # of the workers
     parts: list[tuple[Any, Answer]]  # (places of the rows in the chunk, the answer of their shard)
 
@@ -115,23 +116,20 @@ class Coordinator:
         """Send the rows of a chunk to be learned. Waits if too many chunks are not learned yet."""
         while len(self.waiting) >= WINDOW or (self.waiting and self.waiting[0].done()):
             self._answers(self.waiting[0])
-        sent = self._send(chunk, True, predict)
+        sent = self.send(chunk, True, predict)
         self.waiting.append(sent)
         self.rows_done += len(chunk)
         if self.folder is not None and self.rows_done - self.rows_saved >= self.checkpoint_every:
             self.checkpoint()
         return sent
 
-    def predict(self, chunk: Chunk) -> Sent:
-        """Send the rows of a chunk to be predicted."""
-        return self._send(chunk, False, True)
-
-    def _send(self, chunk: Chunk, learn: bool, predict: bool) -> Sent:
+    def send(self, chunk: Chunk, learn: bool, predict: bool) -> Sent:
+        """Send the rows of a chunk, to be predicted or learned or both."""
         parts = [
             (places, self.workers[shard].submit("run", rows, learn, predict))
             for shard, places, rows in chunk.by_shard(len(self.workers))
         ]
-        return Sent(self.epoch, parts)
+        return Sent(chunk, self.epoch, parts)
 
     def _answers(self, sent: Sent) -> list[tuple[Any, Any]]:
         """(places, answer of their shard) for a chunk, which waits no more. Raises its error."""
@@ -145,13 +143,13 @@ class Coordinator:
         except LOSSES as loss:
             self._go_back(epoch, loss)
 
-    def gather(self, n: int, sent: Sent) -> list[Any]:
-        """The answers of all shards, in the order of the rows."""
-        values = [None] * n
+    def gather(self, sent: Sent) -> Any:
+        """The predictions of all shards, in the order and the form of the rows."""
+        values = [None] * len(sent.chunk)
         for places, found in self._answers(sent):
             for place, value in zip(places.tolist(), found, strict=True):
                 values[place] = value
-        return values
+        return sent.chunk.series(values)
 
     def ask(self, shard: int, method: str, *arguments: Any) -> Any:
         """The answer of one shard."""

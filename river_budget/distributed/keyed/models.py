@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import collections
 import os
+import pickle
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from river import base
 
 from ...parameters import one_of, optional, whole
-from ...saving import SavedModelError
+from ...saving import SavedModelError, opened
 from ..workers import backends
 from .chunks import Chunk
-from .coordinator import Coordinator, Sent
+from .coordinator import Coordinator
 from .keys import packed, shard_of, unpacked
-from .storage import PICKLED, Folder, Reader, States, model_of, write
+from .storage import PICKLED, Folder, Reader, States, write
 
 __all__ = ["KeyedModels"]
-
-AHEAD = 1  # chunks sent before the predictions of earlier ones are received
 
 
 class KeyedModels:
@@ -160,7 +158,7 @@ class KeyedModels:
             A weight for each row, or one for all. Not all of River's models take weights.
 
         """
-        self._shards.learn(self._chunk(X, y, w), predict=False)
+        self._shards.learn(Chunk(X, y, w, self.key, self._template), predict=False)
 
     def predict_then_learn_many(self, X: Any, y: Any = None, w: Any = 1.0) -> Any:
         """Learn the rows of a chunk, and return the prediction for each one before it was learned.
@@ -168,8 +166,8 @@ class KeyedModels:
         The predictions have the form of X: a series of the same kind, or a list. Anomaly detectors give
         their scores.
         """
-        chunk = self._chunk(X, y, w)
-        return self._gathered(chunk, self._shards.learn(chunk, predict=True))
+        chunk = Chunk(X, y, w, self.key, self._template)
+        return self._shards.gather(self._shards.learn(chunk, predict=True))
 
     def predict_then_learn_chunks(self, chunks: Iterable[Any]) -> Iterator[Any]:
         """Learn a stream of chunks (X, y) or (X, y, w), and give the predictions for each one in turn.
@@ -190,17 +188,15 @@ class KeyedModels:
         [[None], [None], [True], [False]]
 
         """
-        sent: collections.deque[tuple[Chunk, Sent]] = collections.deque()
+        last = None
         for X, y, *w in chunks:
-            chunk = self._chunk(X, y, *w)
-            sent.append((chunk, self._shards.learn(chunk, predict=True)))
-            if len(sent) > AHEAD:
-                yield self._gathered(*sent.popleft())
-        while sent:
-            yield self._gathered(*sent.popleft())
-
-    def _gathered(self, chunk: Chunk, sent: Sent) -> Any:
-        return chunk.series(self._shards.gather(len(chunk), sent))
+            chunk = Chunk(X, y, w[0] if w else 1.0, self.key, self._template)
+            sent = self._shards.learn(chunk, predict=True)
+            if last is not None:
+                yield self._shards.gather(last)
+            last = sent
+        if last is not None:
+            yield self._shards.gather(last)
 
     def predict_many(self, X: Any) -> Any:
         """Predict rows. Keys without a model get the prediction of an untrained model.
@@ -208,12 +204,7 @@ class KeyedModels:
         Missing values (None, NaN, an infinity) count as absent in models of this package.
         """
         chunk = Chunk(X, None, 1.0, self.key, self._template, predicted=True)
-        return self._gathered(chunk, self._shards.predict(chunk))
-
-    def _chunk(self, X: Any, y: Any, w: Any = 1.0) -> Chunk:
-        if y is None and self._template._supervised:
-            raise ValueError("y is missing: this model learns from targets")
-        return Chunk(X, y, w, self.key, self._template)
+        return self._shards.gather(self._shards.send(chunk, learn=False, predict=True))
 
     def flush(self) -> None:
         """Wait until all rows that were sent are learned. Raise the error of a shard, if there is one."""
@@ -292,8 +283,8 @@ class KeyedModels:
         form = file.about["form"]
         if form == PICKLED and not allow_pickle:
             raise SavedModelError(f"{path} holds pickled models: it is read with allow_pickle=True")
-        template = model_of(file.template, form)
-        if form != PICKLED and States(template).form != form:  # its clones would be pickled
+        template = pickle.loads(file.template) if form == PICKLED else opened(file.template, path)
+        if States(template).form != form:
             raise SavedModelError(f"{path} is damaged: its model could not have been saved")
         options = (checkpoint, checkpoint_every, max_keys, backend)
         models = cls(template, file.about["key"], shards, *options)

@@ -56,20 +56,6 @@ HEADER = {"form": (str,), "key": (str, int), "rows": (int,)}
 SAVED, PICKLED = "saved", "pickled"  # the forms; only reading pickled ones can execute code
 
 
-def model_of(data: bytes, form: str, settings: str | None = None) -> Any:
-    """The model of these bytes, which continues to learn as it would have.
-
-    It must have these settings, if any: compiled code takes for granted that the models of a shard are clones.
-    """
-    if form == PICKLED:
-        return pickle.loads(data)
-    head, source = archive.parsed(data, "the state of a model", LARGEST_FILE)
-    model = nodes.loaded(head.get("model"), source)
-    if settings is not None and nodes.settings(head["model"]) != settings:
-        raise SavedModelError("the state of a model has another class or other parameters")
-    return model
-
-
 class States:
     """The clones of one model as bytes, and back: as `river_budget.save` writes them if it can, else pickled."""
 
@@ -87,8 +73,14 @@ class States:
         return archive.packed(*nodes.encoded(model))
 
     def model(self, state: bytes) -> Any:
-        """The model of these bytes."""
-        return model_of(state, self.form, self.settings)
+        """The model of these bytes. Compiled code takes for granted that the models of a shard are clones."""
+        if self.form == PICKLED:
+            return pickle.loads(state)
+        head, source = archive.parsed(state, "the state of a model", LARGEST_FILE)
+        model = nodes.loaded(head.get("model"), source)
+        if nodes.settings(head["model"]) != self.settings:
+            raise SavedModelError("the state of a model has another class or other parameters")
+        return model
 
 
 # the folder
