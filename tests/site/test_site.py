@@ -1,4 +1,4 @@
-"""The site is built and looked at: `python -m pytest -m slow tests/site` (needs `pip install '.[docs]'` and Chromium)."""
+"""The site is built and looked at: `python -m pytest -m slow tests/site` (needs `pip install -e '.[docs]'` and Chromium)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(browser.found() is None, reason="there is no Chromium here"),
     pytest.mark.skipif(
-        importlib.util.find_spec("mkdocs") is None, reason="pip install '.[docs]' brings mkdocs"
+        importlib.util.find_spec("mkdocs") is None, reason="pip install -e '.[docs]' brings mkdocs"
     ),
     pytest.mark.skipif(not CONFIGURATION.exists(), reason="the site is not part of this copy"),
 ]
