@@ -155,6 +155,17 @@ def test_a_checkpoint_that_fails_is_made_up_for_by_the_next(file, tmp_path):
         assert content_of(models, file) == content_of(once, tmp_path / "other")
 
 
+def test_an_error_of_a_model_comes_before_the_checkpoint_that_would_count_its_rows(
+    tmp_path, monkeypatch
+):
+    be_late(monkeypatch)
+    options = {"checkpoint": tmp_path, "checkpoint_every": 3}
+    with keyed(rb.SBPClassifier(5, RBF(0.5)), **options) as models:
+        with pytest.raises(ValueError, match="third class"):
+            models.learn_many([{"key": 1, "a": 1.0}] * 3, ["x", "y", "z"])
+        assert models.rows_saved == 0
+
+
 def test_a_folder_of_other_models_is_refused(tmp_path):
     with keyed(checkpoint=tmp_path) as models:
         models.learn_many(*rows(20))

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import threading
 from concurrent import futures
 from typing import Any
 
 from .serial import Answer, Host, Worker, WorkerLost
 
-# Objects before Python collects garbage: dicts then arrive twice as fast
-GARBAGE_THRESHOLD = 50_000
 BETWEEN_LOOKS = 0.2  # seconds, at whether Ray still runs
 GONE = "a worker is gone: Ray was shut down"
 TRIALS = 3  # of a task whose process is lost
@@ -82,20 +79,13 @@ def _raised(ray: Any, error: BaseException) -> BaseException:
     return WorkerLost(f"a worker is gone: {reason}")
 
 
-class RayHost(Host):
-    """Holds the object of a worker in a process of its own."""
-
-    def __init__(self) -> None:
-        gc.set_threshold(GARBAGE_THRESHOLD)
-
-
 class RayWorker(Worker):
     """A worker in a Ray actor."""
 
     def __init__(self) -> None:
         self.ray = running()
         self.answers = Answers(self.ray)
-        super().__init__(self.ray.remote(**ACTOR)(RayHost).remote())
+        super().__init__(self.ray.remote(**ACTOR)(Host).remote())
 
     def send(self, method: str, *arguments: Any) -> Answer:
         call = getattr(self.host, method)
