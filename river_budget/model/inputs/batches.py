@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...parameters import NUMBER_KINDS, as_float, is_missing, number
+from ...parameters import NUMBER_KINDS, is_missing, number
 from .features import FeatureIndex
-from .frames import Frame, csr_of
+from .frames import Frame, csr_of, floats
 from .lists import Lists
 
 ROWS_OF_A_PART = 2**10  # about a millisecond: between parts other threads get their turn
@@ -69,7 +69,7 @@ class Batch:
     def _take_columns(self, seen: Any) -> None:
         self.all_numbers, self.rows = False, np.empty(seen.shape)
         for place in range(len(self.names)):
-            self.rows[:, place] = _of_list(seen[:, place].to_list())
+            self.rows[:, place] = floats(seen[:, place].to_list())
 
     def _take_sparse(self, X: Any) -> None:
         matrix = self.sparse = csr_of(X)
@@ -77,12 +77,8 @@ class Batch:
         self.rows = Lists(starts, columns, self._floats(matrix.data))
 
     def _floats(self, values: Any) -> Any:
-        """Numbers as compiled code takes them: float64, C-contiguous; NaN for what is no number."""
         self.all_numbers = values.dtype.kind in NUMBER_KINDS
-        if not self.all_numbers:
-            return _of_list(values.ravel()).reshape(values.shape)
-        with np.errstate(over="ignore"):  # of a longer type than float64
-            return np.require(values, np.float64, ["C", "A"])
+        return floats(values.ravel()).reshape(values.shape)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -227,8 +223,3 @@ class Batch:
 def batch_of(X: Any, predicted: bool = False) -> Batch:
     """A checked batch of the examples of a user, or what is a batch already."""
     return X if isinstance(X, Batch) else Batch(X).checked(predicted)
-
-
-def _of_list(values: Any) -> Any:
-    read = map(as_float, values)
-    return np.array([np.nan if value is None else value for value in read], np.float64)

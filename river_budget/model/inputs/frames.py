@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from river.utils import dataframe
 
-from ...parameters import NUMBER_KINDS
+from ...parameters import NUMBER_KINDS, as_float
 
 FLOAT_TYPES = np.dtype(np.float64), np.dtype(np.float32)
 
@@ -161,6 +161,15 @@ def csr_of(X: Any) -> Any:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     return matrix
+
+
+def floats(values: Any) -> Any:
+    """A column of values as compiled code takes it: float64, contiguous; NaN for what is no number."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in NUMBER_KINDS:
+        with np.errstate(over="ignore"):  # of a longer type than float64
+            return np.require(values, np.float64, ["C", "A"])
+    read = map(as_float, values)
+    return np.array([np.nan if value is None else value for value in read], np.float64)
 
 
 def as_list(values: Any) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...parameters import NUMBER_KINDS, as_float
-from .frames import as_list, column_of
+from .frames import as_list, column_of, floats
 
 
 def plain(label: Any) -> Any:
@@ -189,8 +189,6 @@ class Targets:
 
     def __init__(self, y: Any, n: int):
         y, self.name = _column(y, n, "targets")
-        if isinstance(y, np.ndarray) and y.ndim > 1:
-            raise ValueError(f"the targets must be one column, not an array of {y.ndim} dimensions")
         numeric = isinstance(y, np.ndarray) and y.dtype.kind in NUMBER_KINDS
         self.values = y if numeric else as_list(y)
         # whether the column has a boolean type, so that its labels are False and True
@@ -232,7 +230,7 @@ class Targets:
 
     def numbers(self) -> Any:
         """The targets as finite numbers, for regression."""
-        return _floats(self.values, np.isfinite, real)
+        return _checked(self.values, real, -math.inf)
 
 
 def _column(values: Any, n: int, what: str) -> tuple[Any, str | None]:
@@ -240,18 +238,19 @@ def _column(values: Any, n: int, what: str) -> tuple[Any, str | None]:
     name = None
     if not isinstance(values, (np.ndarray, list, tuple)):
         values, name = column_of(values, f"the {what}")
+    if isinstance(values, np.ndarray) and values.ndim > 1:
+        raise ValueError(f"the {what} must be one column, not an array of {values.ndim} dimensions")
     if len(values) != n:
         raise ValueError(f"{n} examples but {len(values)} {what}")
     return values, name
 
 
-def _floats(values: Any, good: Callable[[Any], Any], read: Callable[[Any], float]) -> Any:
-    """Values as floats: together if they are good numbers of a numeric type, else one by one."""
-    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in NUMBER_KINDS:
-        numbers = np.require(values, np.float64, ["C", "A"])
-        if good(numbers).all():
-            return numbers
-    return np.array([read(value) for value in values], float)
+def _checked(values: Any, read: Callable[[Any], float], least: float) -> Any:
+    """Values as finite floats of at least `least`; `read` raises for the first other one."""
+    found = floats(values)
+    for t in np.flatnonzero(~(np.isfinite(found) & (found >= least)))[:1]:
+        read(values[t])
+    return found
 
 
 def real(value: Any) -> float:
@@ -275,4 +274,4 @@ def weights(w: Any, n: int) -> Any:
     if not np.iterable(w) or isinstance(w, (str, bytes)):
         return np.full(n, weight(w))
     values, _ = _column(w, n, "weights w")
-    return _floats(values, lambda numbers: np.isfinite(numbers) & (numbers >= 0.0), weight)
+    return _checked(values, weight, 0.0)
