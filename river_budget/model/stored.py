@@ -52,16 +52,20 @@ class Vectors(Columns):
             )
 
     def changed(self, model: Any, name: str) -> None:
-        if name != self.limit or model.block is None:
+        if name != self.limit:
+            return
+        vars(model).pop("strategy", None)
+        strategy = model.strategy  # which may follow from the budget
+        if model.block is None:
             return
         head, budget = blocks.views(model.block).head, model.budget_in_use
         head.budget = layout.UNLIMITED if budget is None else budget
         if head.count > head.budget:
             model.algorithm.after.budget(model, False)
         sizes = {"capacity": model.capacity_for(blocks.views(model.block).head.count)}
-        if budget is None and model.strategy is not None:
+        if budget is None and strategy is not None:
             # another one by default: tables of a projection would grow with the square of the number of vectors
-            fields = model.strategy.header_fields()
+            fields = strategy.header_fields()
             sizes["factored"] = fields.pop("factored")
             for field, value in fields.items():
                 setattr(head, field, value)

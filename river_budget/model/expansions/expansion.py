@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class BudgetModel(OneByOne):
         limit: int | None = getattr(self, self.algorithm.columns.limit, None)
         return limit
 
-    @property
+    @functools.cached_property
     def strategy(self) -> Maintenance | None:  # type: ignore[override]
         """The maintenance in use: the parameter, or by default merging if the kernel is Gaussian or there is no budget, else
         projection. None for models without the parameter."""

@@ -78,7 +78,7 @@ class Batch:
 
     def _floats(self, values: Any) -> Any:
         self.all_numbers = values.dtype.kind in NUMBER_KINDS
-        return floats(values.ravel()).reshape(values.shape)
+        return floats(values) if self.all_numbers else floats(values.ravel()).reshape(values.shape)
 
     def __len__(self) -> int:
         return len(self.rows)

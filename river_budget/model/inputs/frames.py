@@ -164,7 +164,7 @@ def csr_of(X: Any) -> Any:
 
 
 def floats(values: Any) -> Any:
-    """A column of values as compiled code takes it: float64, contiguous; NaN for what is no number."""
+    """Values as compiled code takes them: float64, C-contiguous; NaN for what is no number."""
     if isinstance(values, np.ndarray) and values.dtype.kind in NUMBER_KINDS:
         with np.errstate(over="ignore"):  # of a longer type than float64
             return np.require(values, np.float64, ["C", "A"])
