@@ -175,7 +175,7 @@ class Auto:
         """A step of the features that have ever varied; the others stay at 1."""
         scale, varies = max(s["near"][-1][0], 1e-9), s["moments"][2] != 0.0
         apart = np.array([(s["z"] - entry.x) ** 2 for _, entry, _ in s["near"]])
-        g = self.a * 3.0 / scale * (factors @ apart)
+        g = self.a * 4.0 / scale * (factors @ apart)
         u = self.u[varies] + 0.01 * (g[varies] ** 2 - self.u[varies])
         step = np.clip(w * 0.02 * g[varies] / np.sqrt(u + 1e-12), -0.2, 0.2)
         a = np.maximum(1e-3, self.a[varies] ** (1 - 0.0002) * np.exp(step))

@@ -58,9 +58,9 @@ class AutoClassifier(Auto):
             s["s"] = self.squares @ x1[: self.second + 1]
             p.append(softmax(s["s"] / self.v))
         p.append(softmax(self.TW[np.arange(TABLES), s["cells"]].sum(0)))
-        p.append(self.votes(s["near"]))
+        p.append(self.votes(s["near"], 8.0))
         p.append(softmax(s["kernel"] @ np.array([r["alpha"] for r in self.memory]).reshape(-1, C)))
-        p.append(self.votes(s["far"]))
+        p.append(self.votes(s["far"], 8.0 if C >= 8 else 4.0))
         return self.mixed(s, p)
 
     def mixed(self, s, p):
@@ -70,11 +70,11 @@ class AutoClassifier(Auto):
         s["Q"] = self.corrected(s["P"], s)
         return s
 
-    def votes(self, pool):
+    def votes(self, pool, beta):
         """The votes of the nearest, and a few of the prior."""
         votes, number = np.zeros(self.C), 0.0
         if pool:
-            entries, pi, number = vote(pool, 8.0)
+            entries, pi, number = vote(pool, beta)
             np.add.at(votes, [entry.y for entry in entries], pi)
         return (votes * number + 0.3 * self.prior) / (number + 0.3)
 
@@ -117,7 +117,7 @@ class AutoClassifier(Auto):
         bins = 3 + (self.second >= 0)
         at, slope = (np.arange(TABLES), s["cells"]), w * (s["p"][bins] - e_y)
         self.TG[at] = 0.9995 * self.TG[at] + (slope**2).mean()
-        step = over_root(0.3 / math.sqrt(TABLES), self.TG[at] + 1e-2)
+        step = over_root(0.4 / math.sqrt(TABLES), self.TG[at] + 1e-2)
         self.TW[at] -= np.outer(step, slope)
         if self.second >= 0:
             errors = e_y - s["s"]
@@ -125,7 +125,7 @@ class AutoClassifier(Auto):
             residual = min(np.mean(errors**2), 1.0)
             self.v = max(self.v + min(0.005 * w, 1.0) * (residual - self.v), 1e-3)
         self.learn_metric(s, y, w)
-        self.remember(s, y, w, w * (e_y - s["p"][-2]), s["P"][y] < 0.8)
+        self.remember(s, y, w, w * (e_y - s["p"][-2]), s["P"][y] < 0.9)
         self.prior = self.prior + min(0.02 * w, 1.0) * (e_y - self.prior)
         self.follow_features(s["moments"])
 
@@ -139,7 +139,7 @@ class AutoClassifier(Auto):
     def learn_metric(self, s, y, w):
         if len(s["near"]) < K:
             return
-        entries, pi, _ = vote(s["near"], 3.0)
+        entries, pi, _ = vote(s["near"], 4.0)
         same = np.array([entry.y == y for entry in entries])
         if same.any():
             pi[same] -= pi[same] / pi[same].sum()

@@ -51,7 +51,7 @@ class AutoRegressor(Auto):
         near, far, variance = 0.0, 0.0, self.latest
         if self.memory:
             near, far = self.voted(s["near"]), self.voted(s["far"])
-            entries, pi, number = vote(s["near"], 3.0)
+            entries, pi, number = vote(s["near"], 4.0)
             squares = pi @ [entry.error**2 for entry in entries]
             variance = (number * squares + 2.0 * self.latest) / (number + 2.0)
         f += [near, s["kernel"] @ [row["alpha"] for row in self.memory], far]
@@ -129,7 +129,7 @@ class AutoRegressor(Auto):
     def learn_metric(self, s, y, w):
         if len(s["near"]) < K or not self.ready:
             return
-        entries, pi, _ = vote(s["near"], 3.0)
+        entries, pi, _ = vote(s["near"], 4.0)
         targets = np.array([entry.y for entry in entries])
         mean = pi @ targets
         self.turn_metric(s, -(y - mean) / self.vy * pi * (targets - mean), w)

@@ -11,10 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiling.jit import FUSED, compiled
+from .bits import bits_of, from_bits
 
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-MANTISSA_BITS, ROUGH_MANTISSA_BITS = np.uint64(52), np.uint32(23)  # of float64, of float32
+MANTISSA_BITS, ROUGH_MANTISSA_BITS = np.int64(52), np.uint32(23)  # of float64, of float32
 MAGIC = 6755399441055744.0 + 1023.0  # 1.5 * 2^52, and the bias of the exponent field
 SMALLEST_EXPONENT = -708.0  # below it exp(x) is denormal, and the result is exactly 0
 
@@ -42,7 +43,7 @@ ROUGH_A, ROUGH_B, ROUGH_C, ROUGH_D = F(0.49999749), F(0.16666631), F(0.041833807
 @compiled(always_inlined=True)
 def power_of_two(shifted):
     """2^k, if k + bias stands in the low bits of a float64: they become its exponent."""
-    return np.uint64(np.float64(shifted).view(np.uint64) << MANTISSA_BITS).view(np.float64)
+    return from_bits(bits_of(shifted) << MANTISSA_BITS)
 
 
 @compiled(always_inlined=True)
@@ -98,7 +99,6 @@ def rough_exp_of(x):
 # error is 4e-16
 
 
-EXPONENT_BITS = np.int64(52)  # that the mantissa has, below those of the exponent
 ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)  # the bits of the root of 1/2
 
 # (atanh(s) / s - 1) / s^2, the highest power of s^2 first
@@ -116,9 +116,9 @@ LOG_TERMS = (
 @compiled(always_inlined=True)
 def log_of(x):
     """log(x) for a normal x > 0"""
-    bits = np.float64(x).view(np.int64)
-    exponent = (bits - ROOT_HALF) >> EXPONENT_BITS
-    m = np.int64(bits - (exponent << EXPONENT_BITS)).view(np.float64)
+    bits = bits_of(x)
+    exponent = (bits - ROOT_HALF) >> MANTISSA_BITS
+    m = from_bits(bits - (exponent << MANTISSA_BITS))
     k = np.float64(exponent)
     s = (m - 1.0) / (m + 1.0)
     z = s * s

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from ..compiling.jit import FUSED, compiled
+from .bits import bits_of
 
 LARGEST_ANGLE = 1.5e6  # k stays below 2^20
 FARTHEST_ANGLE = 2.0**50
@@ -72,7 +73,7 @@ def sines_and_cosines(angles, sines, n):
     for j in range(n):
         shifted = angles[j] * QUARTERS + ROUND
         k = shifted - ROUND
-        quadrant = np.float64(shifted).view(np.int64)
+        quadrant = bits_of(shifted)
         r = angles[j] - k * PART_1 - k * PART_2 - k * PART_3
         sine, cosine = sine_of(r), cosine_of(r)
         odd = quadrant & 1 != 0

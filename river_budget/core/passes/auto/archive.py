@@ -32,8 +32,8 @@ from .tables import FOLLOWED, LINKED, LINKS, columns_of, desk_of, found_of, room
 WORD_BITS, LAST_BIT = np.uint64(6), np.uint64(63)  # 64 bits in a word of seen and held
 NONE, ONE = np.uint64(0), np.uint64(1)
 CLOSED = ONE
-# With many classes, where other work takes longer and the far vote counts for more, a search takes more steps. Many short
-# steps find nearer rows than few long ones with as many comparisons.
+# With many classes, where other work takes longer and the far vote counts for more, a search takes more steps, and the
+# vote is sharper. Many short steps find nearer rows than few long ones with as many comparisons.
 STEPS, MORE_STEPS, MANY_COLUMNS = 3, 10, 8
 
 
@@ -107,7 +107,7 @@ def archive_row(model, state, target, weight):
     room.archived.weight[row] = max(weight, LEAST_VOTE_WEIGHT)
     for m in range(LINKS):
         links[row, m] = row
-    for k in range(min(int(found_of(model).far), LINKED)):
+    for k in range(min(found_of(model).far, LINKED)):
         other = far.row[k]
         links[row, k] = other
         links[other, LINKED + row % LINKED] = row

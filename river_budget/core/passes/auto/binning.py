@@ -27,7 +27,7 @@ from .tables import BIN_DEPTH, BIN_TABLES, CELLS_PER_TABLE, columns_of, desk_of,
 
 COARSENESS = 4.0  # bins per 4 standard deviations
 OUTERMOST = 3.0  # standard deviations: bins lie between minus this and this
-BIN_RATE = 0.3 / math.sqrt(BIN_TABLES)
+BIN_RATE = 0.4 / math.sqrt(BIN_TABLES)
 FORGETTING = 0.9995  # of the sums of squared errors
 SOFTENING = 1e-2  # added to them under the root
 SUM = -1  # the column of this sum in a row of cells

@@ -12,6 +12,8 @@ does not change.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...compiling.jit import compiled
 from .tables import CALIBRATION_KNOTS, desk_of, found_of, room_of
 
@@ -37,7 +39,7 @@ def calibrate(model):
         second = max(second, shares[c] if c != top else 0.0)
     p = shares[top]
     place = min(max((p * n - 1.0) / (n - 1.0), 0.0), 1.0) * (CALIBRATION_KNOTS - 1)
-    left = min(int(place), CALIBRATION_KNOTS - 2)
+    left = min(np.int64(place), CALIBRATION_KNOTS - 2)
     share = place - left
     low = table.excess[left] / (table.mass[left] + DOUBT)
     high = table.excess[left + 1] / (table.mass[left + 1] + DOUBT)
@@ -51,8 +53,8 @@ def calibrate(model):
 def learn_calibration(model, y, w):
     """Update the two knots around p by whether the most probable class was right; all knots decay."""
     table, found = room_of(model).calibration, found_of(model)
-    mass, excesses, top = table.mass, table.excess, int(found.top)
-    left = min(int(found.place), CALIBRATION_KNOTS - 2)
+    mass, excesses, top = table.mass, table.excess, found.top
+    left = min(np.int64(found.place), CALIBRATION_KNOTS - 2)
     share = found.place - left
     excess = w * ((1.0 if y == top else 0.0) - desk_of(model).mixture.share[top])
     for i in range(CALIBRATION_KNOTS):

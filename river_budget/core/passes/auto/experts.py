@@ -25,7 +25,7 @@ from .metric import compute_distances, kernel_scores
 from .scaling import scale
 from .tables import BINS, KERNEL, QUICK, desk_of, found_of, memory_of, room_of, state_at
 
-SOFTNESS = 8.0  # beta of both votes
+SOFTNESS = 8.0  # beta of both votes; with few classes that of the far one is TRAINED (log_loss.py)
 HEAVIEST_EXAMPLE = 1e3
 ZERO, ONE = np.int64(0), np.int64(1)
 

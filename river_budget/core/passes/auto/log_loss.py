@@ -21,6 +21,7 @@ from ...compiling.needs import Need
 from ...examples.call import row_of, scores_of, unpack_rows, whole_row
 from ...examples.finite import is_finite
 from ...simd.exponential import exp_of, exponentials, logarithms, softmax
+from .archive import MANY_COLUMNS
 from .binning import learn_bins
 from .calibration import CERTAIN, calibrate, learn_calibration
 from .experts import HEAVIEST_EXAMPLE, SOFTNESS, consult_experts, is_predicted, store
@@ -46,7 +47,7 @@ from .tables import (
 
 FIRST_WEIGHTS = 1.5  # the sum of all experts' first weights
 MIXER_STEP = 1.8
-EASY = 0.8  # rows whose right class has this probability or more are not hard
+EASY = 0.9  # rows whose right class has this probability or more are not hard
 UNIFORM_SHARE = 1e-3  # the share of the uniform distribution in every expert's probabilities
 KERNEL_STEP = 1.0
 PRIOR_RATE = 0.02
@@ -108,8 +109,9 @@ def predict_classes(model, x):
             confident = max(state.residual, LEAST_RESIDUAL)
             desk.scores[SQUARES, c] = (desk.squares[c] - middle) / confident
     link_all(model, desk.scores, desk.shares)
-    vote(model, desk.near, int(found.near), row_of(desk.shares, NEAR))
-    vote(model, desk.far, int(found.far), row_of(desk.shares, FAR))
+    vote(model, desk.near, found.near, SOFTNESS, row_of(desk.shares, NEAR))
+    softness = SOFTNESS if columns_of(model) >= MANY_COLUMNS else TRAINED
+    vote(model, desk.far, found.far, softness, row_of(desk.shares, FAR))
     mix(model)
     calibrate(model)
     found.version = state.rounds + 1.0
@@ -153,14 +155,14 @@ def in_one(table):
 
 
 @compiled
-def vote(model, neighbours, n, votes):
+def vote(model, neighbours, n, softness, votes):
     """The votes of n neighbours, and a few of the prior."""
-    number, prior = weigh(neighbours, n, SOFTNESS), room_of(model).prior
+    number, prior = weigh(neighbours, n, softness), room_of(model).prior
     pi, labels = neighbours.share, neighbours.target
     for c in range(votes.shape[0]):
         votes[c] = 0.0
     for k in range(n):
-        votes[int(labels[k])] += pi[k]
+        votes[np.int64(labels[k])] += pi[k]
     for c in range(votes.shape[0]):
         votes[c] = (votes[c] * number + PRIOR_VOTES * prior[c]) / (number + PRIOR_VOTES)
 
@@ -193,7 +195,7 @@ def mix(model):
 def write_scores(model, scores):
     """The log-odds of two classes, or the logarithms of all probabilities, corrected; those of classes never seen are 0."""
     mixture, found, unseen = (desk_of(model).mixture, found_of(model), room_of(model).unseen)
-    top, n, number = int(found.top), mixture.share.shape[0], 0.0
+    top, n, number = found.top, mixture.share.shape[0], 0.0
     p, for_top, for_others = mixture.share[top], 0.0, 0.0
     if p < CERTAIN:
         for_top = math.log(found.corrected / p)
@@ -282,9 +284,9 @@ def learn_models(model, state, w):
 
 @compiled
 def learn_metric(model, state, y, w):
-    """g_f = a_f 3 / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 / v_y), with the shares pi_i
+    """g_f = a_f beta / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 / v_y), with the shares pi_i
     of a softer vote, which replace those of the neighbours."""
-    near, n, right = desk_of(model).near, int(found_of(model).near), 0.0
+    near, n, right = desk_of(model).near, found_of(model).near, 0.0
     pi, labels = near.share, near.target
     if n < NEIGHBOURS:
         return

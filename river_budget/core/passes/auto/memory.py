@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...block.limits import HUGE, padded_count
 from ...compiling.array_views import as_u64
-from ...compiling.jit import compiled
-from ...simd.exponential import exponentials
+from ...compiling.jit import REORDERED, compiled
+from ...simd.exponential import exp_of
 from .tables import (
     NEIGHBOURS,
     ROUNDED_NEIGHBOURS,
@@ -29,7 +30,7 @@ LEAST_VOTE_WEIGHT = 1e-9  # the least weight of a row in votes
 LEAST_VOTE_DISTANCE = 1e-9  # the least scale of distances, which is that of the farthest neighbour
 
 
-MANY_GROUPS = 128  # of rows: each shows its least distance only to find a limit for the nearest
+ROWS_OF_A_GROUP = 8  # each shows the least distance of its rows, to find a limit for the nearest
 BISECTIONS = 8  # of the range of distances, to find this limit
 
 # Storing rows
@@ -77,24 +78,33 @@ def limit_of(distances, n):
 
 @compiled
 def find_nearest(model):
-    """Write the K nearest rows of the memory, by distance; of equally near ones, the first. Returns how many."""
+    """Write the K nearest rows of the memory, by distance; of equally near ones, the first. Returns how many.
+
+    Only rows of groups that have one within the limit are looked at, and not by branches, which could not be foreseen."""
     near, memory, facts = desk_of(model).near, memory_of(model), room_of(model).archived
     far, least, places, count = model.row, model.logs, as_u64(model.logs), model.head.count
-    n, limit, groups, found = np.int64(0), np.inf, count // 2, 0
-    for i in range(groups):  # (not `min`, whose regard for NaN is no vector code)
-        least[i] = far[i] if far[i] < far[groups + i] else far[groups + i]
-    while groups >= MANY_GROUPS:  # halve them, until each has the least distance of several rows
-        groups //= 2
-        for i in range(groups):
-            least[i] = least[i] if least[i] < least[groups + i] else least[groups + i]
+    groups, some, limit, n = padded_count(model) // ROWS_OF_A_GROUP, 0, HUGE, np.int64(0)
+    for j in range(count, groups * ROWS_OF_A_GROUP):
+        far[j] = np.inf
+    for g in range(groups):  # (not `min`, whose regard for NaN is no vector code)
+        low = far[g]
+        for r in range(1, ROWS_OF_A_GROUP):
+            low = far[g + r * groups] if far[g + r * groups] < low else low
+        least[g] = low
     if groups >= NEIGHBOURS:
         limit = limit_of(least, groups)
-    for j in range(count):  # without a branch, which could not be foreseen
-        places[found] = j
-        found += far[j] <= limit
-    n = np.int64(0)
-    for i in range(found):
-        n = insert(near, n, far[places[i]], places[i])
+    for g in range(groups):
+        low = least[g]
+        places[some] = g
+        some += low <= limit
+    for r in range(ROWS_OF_A_GROUP):
+        found = groups
+        for i in range(some):
+            j = places[i] + np.uint64(r * groups)
+            places[found] = j
+            found += far[j] <= limit
+        for i in range(groups, found):
+            n = insert(near, n, far[places[i]], places[i])
     for k in range(n):
         row = np.uint64(memory.row[near.place[k]])
         near.row[k], near.target[k], near.weight[k] = row, facts.target[row], facts.weight[row]
@@ -104,24 +114,22 @@ def find_nearest(model):
 # Votes
 
 
-@compiled
+@compiled(fastmath=REORDERED)
 def weigh(neighbours, n, softness):
-    """pi_i ~ w_i exp(-beta (D_i - D_(1)) / D_(K)) over the n nearest. Returns 1 / sum pi_i^2, the number of neighbours if
-    all had the same share; 0 of none."""
+    """pi_i ~ w_i exp(-beta (D_i - D_(1)) / D_(K)) over the n nearest, and 0 behind them. Returns 1 / sum pi_i^2, the number
+    of neighbours if all had the same share; 0 of none."""
     least, shares, weights = neighbours.distance, neighbours.share, neighbours.weight
+    total, squares = 0.0, 0.0
     if n == 0:
         return 0.0
-    rate, total, squares = softness / max(least[n - 1], LEAST_VOTE_DISTANCE), 0.0, 0.0
-    for k in range(n):
-        shares[k] = -rate * (least[k] - least[0])
+    farthest = least[n - 1] if least[n - 1] > LEAST_VOTE_DISTANCE else LEAST_VOTE_DISTANCE
+    rate = softness / farthest
     for k in range(n, ROUNDED_NEIGHBOURS):
-        shares[k] = 0.0
-    exponentials(shares, shares, np.int64(ROUNDED_NEIGHBOURS))
-    for k in range(n):
-        shares[k] *= weights[k]
-    for k in range(n):
+        least[k], weights[k] = least[0], 0.0
+    for k in range(ROUNDED_NEIGHBOURS):
+        shares[k] = exp_of(-rate * (least[k] - least[0])) * weights[k]
         total += shares[k]
         squares += shares[k] * shares[k]
-    for k in range(n):
+    for k in range(ROUNDED_NEIGHBOURS):
         shares[k] /= total
     return total * total / squares

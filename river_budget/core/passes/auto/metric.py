@@ -18,7 +18,7 @@ import math
 from ...block.limits import padded_count, within
 from ...compiling.jit import FUSED, compiled
 from ...examples.call import row_of
-from ...simd.exponential import exp_of, exponentials
+from ...simd.exponential import exp_of
 from ...simd.vector_ops import dot
 from .memory import LEAST_VOTE_DISTANCE
 from .tables import NEIGHBOURS, desk_of, room_of
@@ -30,7 +30,7 @@ LONGEST_METRIC_STEP = 0.2
 STEEPEST = 3e4  # slopes are clipped to it; targets orders of magnitude apart exceed it
 LEAST_METRIC_WEIGHT = 1e-3
 SQUARE_FLOOR = 1e-12  # added under the root, which divides
-TRAINED = 3.0  # beta of the vote whose loss trains the weights: softer than that of the expert
+TRAINED = 4.0  # beta of the vote whose loss trains the weights: softer than that of the near vote
 
 
 @compiled(always_inlined=True)
@@ -83,7 +83,7 @@ def compute_distances(model, state, x):
 
 @compiled
 def learn_weights(model, state, factors, scale, w):
-    """A step of the metric against the slopes a_f 3 / D_(K) scale sum_k factors_k (x_f - s_kf)^2, each divided by its
+    """A step of the metric against the slopes a_f beta / D_(K) scale sum_k factors_k (x_f - s_kf)^2, each divided by its
     root mean square; then scale all weights to sum d."""
     metric, desk, d = room_of(model).metric, desk_of(model), 0
     weights, logs, squares, slope = metric.weight, metric.log, metric.square, desk.slope
@@ -133,8 +133,7 @@ def kernel_scores(model, d, scores):
     rate, far, kernels, n = 1.0 / max(d, 1), model.row, model.logs, padded_count(model)
     columns = scores.shape[0]
     for i in range(n):
-        kernels[i] = -rate * far[i]
-    exponentials(kernels, kernels, n)
+        kernels[i] = exp_of(-rate * far[i])
     for c in range(max(columns - 1, 1)):
         scores[c] = dot(kernels, row_of(model.coefficients, c), n)
     if columns > 1:

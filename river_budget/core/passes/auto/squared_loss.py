@@ -140,9 +140,9 @@ def predict_number(model, x):
     values[OWN, 0] = state.last - state.average
     if state.second_order >= 0:
         values[SQUARES, 0] = desk.squares[0]
-    values[NEAR, 0] = vote(state, desk.near, int(found.near), SOFTNESS)
-    values[FAR, 0] = vote(state, desk.far, int(found.far), SOFTNESS)
-    found.spread = spread(model, state, int(found.near))
+    values[NEAR, 0] = vote(state, desk.near, found.near, SOFTNESS)
+    values[FAR, 0] = vote(state, desk.far, found.far, SOFTNESS)
+    found.spread = spread(model, state, found.near)
     mix(model, state)
     found.version = state.rounds + 1.0
 
@@ -251,7 +251,7 @@ def learn_models(model, state, w):
 def learn_metric(model, state, y, w):
     """g_f of (y - vote)^2 in units of the variance of targets, with the shares of a softer vote, which replace those of
     the neighbours."""
-    near, n, size = desk_of(model).near, int(found_of(model).near), usual_size(state)
+    near, n, size = desk_of(model).near, found_of(model).near, usual_size(state)
     if n < NEIGHBOURS or not has_scale(state):
         return
     mean = state.average + vote(state, near, n, TRAINED)

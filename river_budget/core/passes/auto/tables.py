@@ -52,6 +52,7 @@ from ...compiling.array_views import (
     f64_matrix,
     i32_matrix,
     i64,
+    record,
     struct,
 )
 from ...compiling.jit import compiled
@@ -61,22 +62,15 @@ from ...simd.vector_ops import LANES
 
 # recent_place, hard_place: where the memory writes next; archived: places that the archive has written, or passed over;
 # held: names that a model of words has learned.
-_COUNTS = "rounds features second_order recent_place hard_place archived words held"
-_NUMBERS = (
-    "residual average variance last squared_error absolute_error "
-    "lowest highest stretch latest_error length"
-)
-STATE = np.dtype(
-    (
-        np.record,
-        [(name, "i8") for name in _COUNTS.split()] + [(name, "f8") for name in _NUMBERS.split()],
-    )
+STATE = record(
+    "i8 rounds features second_order recent_place hard_place archived words held",
+    "f8 residual average variance last squared_error absolute_error "
+    "lowest highest stretch latest_error length",
 )
 # What the latest prediction has found beside the tables of the desk, in model.note: the version of the model, plus one
 # as 0 is none; the numbers of near and far neighbours; in regression the prediction, its spread, and its place in units of
 # sy; in classification the place among the knots of the calibration, the most probable class, its corrected probability.
-_FOUND = "version near far forecast spread level place top corrected"
-FOUND = np.dtype((np.record, [(name, "f8") for name in _FOUND.split()]))
+FOUND = record("f8 version forecast spread level place corrected", "i8 near far top")
 state_at, _found_at = carver(STATE, 0), carver(FOUND, 0)
 u64 = carver(np.uint64)
 
