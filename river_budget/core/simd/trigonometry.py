@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ..compiling.jit import FUSED, compiled
 from .bits import bits_of
 

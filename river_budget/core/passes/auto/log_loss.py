@@ -69,7 +69,7 @@ def learn(call):
         predict_classes(model, x)
         write_scores(model, f)
         if w > 0.0:
-            learn_row(model, state, class_of(model, y), min(w, HEAVIEST_EXAMPLE))
+            learn_row(model, state, class_of(model, y), w)
     return n
 
 
@@ -221,7 +221,7 @@ def write_scores(model, scores):
 @compiled
 def learn_row(model, state, y, w):
     """LEARN, after `predict_classes` of the same row."""
-    hard = desk_of(model).mixture.share[y] < EASY
+    hard, w = desk_of(model).mixture.share[y] < EASY, min(w, HEAVIEST_EXAMPLE)
     write_errors(model, y, w)
     learn_mixture(model, state, y, w)
     learn_models(model, state, w)

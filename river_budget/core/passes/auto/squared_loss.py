@@ -84,7 +84,7 @@ def learn(call):
         predict_number(model, x)
         f[0] = found_of(model).forecast
         if w > 0.0:
-            learn_row(model, state, within(y, LARGEST_VALUE), min(w, HEAVIEST_EXAMPLE))
+            learn_row(model, state, within(y, LARGEST_VALUE), w)
     return n
 
 
@@ -190,7 +190,7 @@ def mix(model, state):
 @compiled
 def learn_row(model, state, y, w):
     """LEARN, after `predict_number` of the same row."""
-    found = found_of(model)
+    found, w = found_of(model), min(w, HEAVIEST_EXAMPLE)
     if state.rounds == 0:  # before the first target there is no error
         state.average = state.last = state.lowest = state.highest = y
         found.forecast = y
