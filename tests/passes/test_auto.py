@@ -296,3 +296,10 @@ def test_models_of_the_kind_cannot_be_merged_and_the_error_says_so(kind):
     models = [learned(kind(10), 20) for _ in range(2)]
     with pytest.raises(ValueError, match=f"{kind.__name__}.*merged"):
         rb.merge(models)
+
+
+def test_a_new_name_beside_as_many_as_are_known_is_learned():
+    model = rb.AutoKernelClassifier(seed=1)
+    model.learn_one({"a": 1.0, "b": 2.0}, True)
+    model.learn_one({"a": 1.0, "c": 2.0}, False)
+    assert list(model.features) == ["a", "b", "c"]

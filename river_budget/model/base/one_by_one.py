@@ -166,7 +166,7 @@ class OneByOne(ManyAtOnce):
         if not self.takes_lists or (whole and features.knows(x)):
             call: Any = self._call_for_row()
             features.pack_row(x, call.values)
-            call.unknown = not (whole or features.knows(x))
+            call.unknown = not features.knows(x)
         else:
             call = self._call_for_list(len(x))
             lent = features.lent(x) if learned and self.algorithm.columns.lends else NO_PLACES

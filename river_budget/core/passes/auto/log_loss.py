@@ -9,8 +9,6 @@ v        state.residual
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ...compiling.array_views import address_of, f64
@@ -20,7 +18,7 @@ from ...compiling.model_type import MODEL, NOTHING, NUMBERS
 from ...compiling.needs import Need
 from ...examples.call import row_of, scores_of, unpack_rows, whole_row
 from ...examples.finite import is_finite
-from ...simd.exponential import exp_of, exponentials, logarithms, softmax
+from ...simd.exponential import exp_of, exponentials, log_of, logarithms, softmax
 from .archive import MANY_COLUMNS
 from .binning import learn_bins
 from .calibration import CERTAIN, calibrate, learn_calibration
@@ -198,8 +196,8 @@ def write_scores(model, scores):
     top, n, number = found.top, mixture.share.shape[0], 0.0
     p, for_top, for_others = mixture.share[top], 0.0, 0.0
     if p < CERTAIN:
-        for_top = math.log(found.corrected / p)
-        for_others = math.log((1.0 - found.corrected) / (1.0 - p))
+        for_top = log_of(found.corrected / p)
+        for_others = log_of((1.0 - found.corrected) / (1.0 - p))
     for c in range(n):
         number += unseen[c]
     some = 0.0 < number < n
@@ -209,7 +207,7 @@ def write_scores(model, scores):
         if some:
             scores[0] = NEVER if unseen[1] != 0.0 else -NEVER
         return
-    shift = math.log(p) - mixture.score[top]
+    shift = log_of(p) - mixture.score[top]
     for c in range(n):
         more = for_top if c == top else for_others
         scores[c] = NEVER if some and unseen[c] != 0.0 else mixture.score[c] + shift + more
