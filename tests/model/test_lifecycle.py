@@ -54,15 +54,6 @@ def test_a_clone_has_the_parameters_and_has_learned_nothing(model):
     assert content(clone) == []
 
 
-@pytest.mark.parametrize("model", one_of_each(MODELS))
-def test_a_clone_with_the_same_seed_learns_the_same(model):
-    model = variant(model, seed=7)
-    a, b, stream = model.clone(), model.clone(), stream_for(model, 80)
-    learn(a, stream)
-    learn(b, stream)
-    assert same(a, b, stream)
-
-
 def test_clones_without_a_seed_draw_different_numbers():
     model = rb.BSGDRegressor(10, RBF(0.5), RemoveRandom())
     a, b, stream = model.clone(), model.clone(), stream_for(model, 200)

@@ -24,7 +24,7 @@ from scipy import io as matlab
 
 from river_budget import datasets
 from river_budget.datasets import fetching, preparing, reading
-from river_budget.datasets.definitions import Definition, File, collection
+from river_budget.datasets.definitions import Definition, File
 
 STORED = datasets.StoredDataset.__subclasses__()
 SLOW = {"kddcup99-10pct", "reuters"}
@@ -626,12 +626,6 @@ def test_an_address_of_a_file(made, cache, tmp_path, monkeypatch):
     assert (cache / "set.bz2").is_file()
 
 
-def test_a_server_need_not_say_the_length(made, cache, monkeypatch):
-    serve(monkeypatch, lambda: Answer(TEXT))
-    made("set", "https://example.org/set").arrays()
-    assert (cache / "set").is_file()
-
-
 def failure(dataset):
     with pytest.raises(datasets.DatasetUnavailable) as raised:
         dataset.arrays()
@@ -758,13 +752,6 @@ def test_the_cache_lies_in_rivers_data_folder(monkeypatch):
 
 
 def test_files_are_found_under_their_published_names():
-    assert collection("multiclass/vehicle/acoustic_scale.bz2", 1).names == (
-        "acoustic_scale.xz",
-        "acoustic_scale.bz2",
-        "acoustic_scale",
-        "acoustic_scale.gz",
-        "acoustic_scale.zip",
-    )
     assert datasets.Casp.definition.files[0].names == (
         "casp.xz",
         "physicochemical+properties+of+protein+tertiary+structure.zip",
