@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from commands import run
-from folders import EXAMPLES, PYTHONPATH, ROOT
+from folders import PYTHONPATH
 from papers import command as papers
 
 import river_budget as rb
@@ -51,19 +51,6 @@ def test_speed_knows_its_streams(capsys):
     code, _, err = run(capsys, "speed", "--data", "nonsense")
     assert code == command.USAGE
     assert "waveform, a9a, cod-rna, mnist" in err
-
-
-def test_the_pages_name_verbs_and_options_that_there_are():
-    (verbs,) = (action.choices for action in command.parser()._actions if action.choices)
-    found = 0
-    for page in [ROOT / "README.md", *EXAMPLES.rglob("*.md")]:
-        for text in re.findall(
-            r"(?:^|`)river-budget ([a-z][^`\n]*)", page.read_text("utf-8"), re.M
-        ):
-            known = verbs[text.split()[0]]._option_string_actions
-            assert set(re.findall(r"--[\w-]+", text)) <= known.keys(), (page, text)
-            found += 1
-    assert found > 15
 
 
 def test_the_command_says_its_version(capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import guide
 import pytest
@@ -19,6 +20,7 @@ PAGES = pytest.mark.parametrize(
     [*guide.PAGES, guide.FIRST, EXAMPLES / "measured.md", ROOT / "README.md"],
     ids=lambda page: page.stem if page.parent != ROOT else "first",
 )
+TEXTS = [ROOT / "README.md", *sorted(EXAMPLES.rglob("*.md"))]
 SCRIPTS = "guide_numbers", "text_numbers"
 COMMAND = re.compile(r"(?:river-budget (?=\w)|python examples/\w+|pytest) ?[^`\n]*")
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*\.\d+|\d[\d,.]*(?= ?(?:%|µs|ms\b|seconds\b|kB|MB|GB))")
@@ -60,9 +62,11 @@ def unproved(section):
     return [number for number in NUMBER.findall(prose) if number not in code]
 
 
-def quoted(text):
-    """The commands in the prose of a page, without what a reader fills in."""
+def commands(text):
+    """The commands in the prose of a page and in its blocks for the shell."""
     found = re.findall(r"`([^`]+)`", guide.FENCE.sub("", text).replace("\n", " "))
+    for language, code in guide.FENCE.findall(text):
+        found += re.sub(" *#.*", "", code).splitlines() if language == "sh" else []
     return [code for code in found if COMMAND.match(code)]
 
 
@@ -78,10 +82,10 @@ def test_a_number_without_a_command_is_found():
     assert unproved(section.replace("`river-budget speed`", "really")) == ["12.5"]
 
 
-@PAGES
-def test_commands_in_the_prose_exist(page):
-    for code in quoted(page.read_text()):
-        words = code.replace("[NAMES]", "").replace('"vote far"', "far").split()
+def test_commands_of_all_pages_exist():
+    found = 0
+    for code in [code for page in TEXTS for code in commands(page.read_text())]:
+        words, found = shlex.split(code.replace("[NAMES]", "")), found + 1
         if words[0] == "river-budget":
             command.parser().parse_args(words[1:])
         elif words[0] == "python" and words[1] == "examples/papers":
@@ -90,6 +94,7 @@ def test_commands_in_the_prose_exist(page):
             assert (ROOT / words[1]).exists(), code
             if words[1].endswith("_numbers.py"):
                 assert words[2] in load(words[1][9:-3]).TABLES, code
+    assert found > 90
 
 
 def shown_as_printed(script, table, capsys):

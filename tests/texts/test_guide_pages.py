@@ -10,10 +10,7 @@ import pytest
 from conftest import DATA
 from folders import EXAMPLES
 from optional import package
-from papers import command as papers
 from scripts import load
-
-from river_budget.experiments import command
 
 PAGES = pytest.mark.parametrize("page", [*guide.PAGES, guide.FIRST], ids=lambda page: page.stem)
 MADE_ELSEWHERE = {
@@ -52,15 +49,6 @@ def test_all_python_of_a_page_is_run(page):
         assert code.endswith("\n\n"), "an empty line ends the last output"
         assert "\n\n\n" not in code
     assert not {name for name, _ in guide.FENCE.findall(page.read_text())} - {"python", "sh", ""}
-
-
-@PAGES
-def test_commands_of_a_page_exist(page):
-    for code in guide.blocks(page, "sh"):
-        for line in code.splitlines():
-            words = line.partition("#")[0].removeprefix("python ").split()
-            parsers = {"river-budget": command.parser, "examples/papers": papers.parser}
-            parsers[words[0]]().parse_args(words[1:])
 
 
 @PAGES
