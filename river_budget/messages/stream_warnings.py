@@ -33,9 +33,9 @@ class StreamWarning(UserWarning):
     """A model has noticed that its stream is not what it is made for.
 
     All kernel values are 0, the first thousand examples were of one class, targets are not of the order of 1,
-    learning has diverged, merged vectors have become so long that merging is slow, the width of a kernel counts the features of
-    a first example that had few of them, or a `Guard` has skipped a hundred examples in a row. Each model gives each warning once,
-    and goes on learning as without it.
+    learning has diverged, merged vectors have become so long that merging is slow, the table of vectors is full, the width of
+    a kernel counts the features of a first example that had few of them, or a `Guard` has skipped a hundred examples in a row.
+    Each model gives each warning once, and goes on learning as without it.
 
     Not for invalid values, which raise an error.
 
