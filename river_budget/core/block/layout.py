@@ -85,7 +85,7 @@ ADDRESSES = ("state", "room", "heap")
 
 def heap_numbers(h: Any) -> Any:
     """The size of the heap in numbers: rows of a partner search, members of a merge, desk of AutoKernel."""
-    merging = h.arity * (h.arity + h.outputs + h.width + 10) + 2 * h.outputs + h.width + 1
+    merging = h.arity * (h.arity + h.outputs + h.width + 10) + 2 * h.outputs
     return SEARCH_ROWS * h.capacity + merging + h.desk
 
 

@@ -18,15 +18,15 @@ from collections import namedtuple
 from ..block.codes import Strategy
 from ..block.layout import SEARCH_ROWS
 from ..block.limits import padded_count
-from ..compiling.array_views import address_of, f64, f64_matrix, i64
+from ..compiling.array_views import f64, f64_matrix, i64
 from ..compiling.jit import compiled
-from ..examples.present_features import present
+from ..examples.present_features import write_whole
 from ..expansion.kernel_rows import along_row, distances_into
 from ..expansion.support import lightest
 from ..rounds.stream_warnings import LONG_VECTORS
 from ..simd.exponential import exp_of
 from ..simd.vector_ops import add_multiple, dot
-from ..vectors.table import side_by_side
+from ..vectors.table import read_vector, read_with_zeros
 from .degradation import NN, S
 from .newcomer import unwritten_place
 from .partner_search import EQ21, best_partners, place_of_pair
@@ -50,9 +50,9 @@ MANY = int(Strategy.MANY)
 LONG, LONGER_BY = 320, 20
 
 # The vectors to be merged: their slots (members), the shares of z, the distances s_ij between members, the members'
-# coefficients, those of z (a_z), the members' values, one row each (points), the features of the columns of points
-# (places), and the address of temporary memory (room).
-Group = namedtuple("Group", "members shares distances coefficients a_z points places room")
+# coefficients, those of z (a_z), the members' values with their zeros, one row each (points), and the address of
+# temporary memory (room).
+Group = namedtuple("Group", "members shares distances coefficients a_z points room")
 
 
 @compiled(inlined=True)
@@ -65,10 +65,10 @@ def merge(model, exact, strategy, newcomer):
     search = f64_matrix(model.heap, SEARCH_ROWS, model.head.capacity)
     group = new_group(model)
     best_partners(model, lightest(model, search[NN]), newcomer, search, group.members)
-    n_features = read_members(model, newcomer, search, group)
+    read_members(model, newcomer, search, group)
     loss = max(place_merged(model, strategy, search, group), 0.0)
     model.head.cost += model.head.scale * math.sqrt(loss)
-    gain = write_merged(model, exact, n_features, newcomer, search, group)
+    gain = write_merged(model, exact, newcomer, search, group)
     return loss + 2.0 * gain if exact else math.sqrt(loss)
 
 
@@ -76,29 +76,29 @@ def merge(model, exact, strategy, newcomer):
 def new_group(model):
     """The arrays of a merge, in the heap behind those of the search for partners."""
     head, outputs = model.head, model.coefficients.shape[0]
-    m, width = min(head.arity, head.count), head.width + 1
+    m, width = min(head.arity, head.count), head.width
     at = model.heap + 8 * SEARCH_ROWS * model.head.capacity
     members, shares, distances = i64(at, m), f64(at + 8 * m, m), f64_matrix(at + 16 * m, m, m)
     at += 8 * m * (m + 2)
     coefficients, a_z = f64_matrix(at, m, outputs), f64(at + 8 * m * outputs, outputs)
     at += 8 * (m + 1) * outputs
-    points, places = f64_matrix(at, m, width), i64(at + 8 * m * width, width)
-    return Group(
-        members, shares, distances, coefficients, a_z, points, places, at + 8 * (m + 1) * width
-    )
+    points = f64_matrix(at, m, width)
+    return Group(members, shares, distances, coefficients, a_z, points, at + 8 * m * width)
 
 
 @compiled(inlined=True)
 def read_members(model, newcomer, search, group):
-    """Copy coefficients, vectors and distances of the members to the group. Returns how many features they have together."""
+    """Copy coefficients, vectors and distances of the members to the group."""
     members, (_, _, x) = group.members, newcomer
     unwritten = unwritten_place(newcomer)
-    n_features = side_by_side(model, members, unwritten, x, group.places, group.points)
     for i in range(members.shape[0]):
+        if members[i] == unwritten:
+            write_whole(x, group.points[i])
+        else:
+            read_with_zeros(model, members[i], group.points[i])
         for r in range(group.a_z.shape[0]):
             group.coefficients[i, r] = model.coefficients[r, members[i]]
-    member_distances(model, group.points, n_features, members, search[S], group.distances)
-    return n_features
+    member_distances(model, group.points, members, search[S], group.distances)
 
 
 @compiled(inlined=True)
@@ -121,16 +121,14 @@ def place_merged(model, strategy, search, group):
 
 
 @compiled(inlined=True)
-def write_merged(model, exact, n_features, newcomer, search, group):
+def write_merged(model, exact, newcomer, search, group):
     """Write z to the slot of one member, remove the others. Returns a_z . f(z) - sum_i a_i . f(x_i) if `exact`."""
     members, shares, s, a_z = group.members, group.shares, group.distances, group.a_z
-    gain, places = 0.0, i64(address_of(group.places), n_features)
-    if exact:
-        gain = gain_by_merging(model, search[S], places, group.points, members, shares, s, a_z)
-    z, norm = combination(model, places, group.points, shares)
+    gain = gain_by_merging(model, search[S], members, shares, s, a_z) if exact else 0.0
+    z, norm = combination(model, group.points, shares)
     merge_own_rows(model, members, shares, s, first_of(members))
     replace(model, members, z, norm, a_z, newcomer)
-    warn_of_long_vectors(model, n_features, newcomer)
+    warn_of_long_vectors(model, z[2], newcomer)
     return gain
 
 
@@ -154,8 +152,8 @@ def loss_by_merging(shares, s, a, a_z):
 
 
 @compiled
-def gain_by_merging(model, first, places, points, members, shares, s, a_z):
-    """a_z . f(z) - sum_i a_i . f(x_i). Overwrites model.row and model.buffer.
+def gain_by_merging(model, first, members, shares, s, a_z):
+    """a_z . f(z) - sum_i a_i . f(x_i). Overwrites model.row, model.buffer, model.x and model.nonzero.
 
     `first`: the distances s of the first member to all vectors. The kernel row of z follows from those of the
     members: log k(z, .) = sum_i share_i log k(x_i, .) + inner term.
@@ -168,8 +166,7 @@ def gain_by_merging(model, first, places, points, members, shares, s, a_z):
         z_row[j] = constant - shares[0] * first[j]
     gain = -along_row(model, row, members[0])
     for i in range(1, m):
-        x = present(places, points[i], places.shape[0])
-        distances_into(model, x, model.norms[members[i]], row)
+        distances_into(model, read_vector(model, members[i]), model.norms[members[i]], row)
         add_multiple(z_row, -shares[i], row, n)
         for j in range(n):
             row[j] = exp_of(-row[j])

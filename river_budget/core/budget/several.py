@@ -18,7 +18,7 @@ from ..block.limits import FARTHEST, HUGE
 from ..compiling.array_views import f64
 from ..compiling.jit import FUSED, compiled
 from ..examples.finite import is_finite
-from ..examples.present_features import present, values_of
+from ..examples.present_features import ZERO, present
 from ..expansion.kernel_rows import norm_of
 from ..expansion.support import overwrite_vector
 from ..simd.vector_ops import dot
@@ -31,7 +31,7 @@ LEAST_GAIN = 1e-8  # relative gain below which the ascent ends
 
 
 @compiled(always_inlined=True)
-def member_distances(model, points, features, members, first, s):
+def member_distances(model, points, members, first, s):
     """s[i, j] = gamma |x_i - x_j|^2 between members. `first` holds these distances from members[0] to all vectors."""
     for i in range(members.shape[0]):
         s[i, i] = 0.0
@@ -40,7 +40,7 @@ def member_distances(model, points, features, members, first, s):
                 s[i, j] = first[members[i]]
             else:
                 total = 0.0
-                for f in range(features):
+                for f in range(points.shape[1]):
                     difference = points[i, f] - points[j, f]
                     total += difference * difference
                 total *= model.head.gamma
@@ -182,33 +182,30 @@ NEGLIGIBLE = 1e-34
 
 
 @compiled(fastmath=FUSED)
-def combination(model, places, points, shares):
-    """(z, its norm) for z = sum_i share_i x_i, without numbers that are NEGLIGIBLE. Overwrites model.x and model.nonzero.
+def combination(model, points, shares):
+    """(z, its norm) for z = sum_i share_i x_i, without zeros and numbers that are NEGLIGIBLE.
 
-    Where the sum overflows, z is the member with the largest share: no vector that differs is near any of them.
+    Overwrites model.whole, model.x and model.nonzero. Where the sum overflows, z is the member with the largest share: no
+    vector that differs is near any of them.
     """
-    kept, z, n = model.nonzero, model.x, places.shape[0]
-    for f in range(n):
+    width = points.shape[1]
+    z, places, values, n = model.whole[:width], model.nonzero, model.x, ZERO
+    for f in range(width):
         z[f] = shares[0] * points[0, f]
     for i in range(1, shares.shape[0]):
-        for f in range(n):
+        for f in range(width):
             z[f] += shares[i] * points[i, f]
-    norm, unfelt = norm_of(model, present(places, z, n)), 0
-    if not (norm < HUGE or is_finite(values_of(present(places, z, n)))):
+    length = dot(z, z, width)
+    if not (length < HUGE or is_finite(z)):
         largest = largest_of(shares)
-        for f in range(n):
+        for f in range(width):
             z[f] = points[largest, f]
-        norm = norm_of(model, present(places, z, n))
-    least = NEGLIGIBLE * norm if norm < HUGE else 0.0
-    for f in range(n):
-        unfelt += z[f] * z[f] <= least
-    if unfelt == 0:
-        return present(places, z, n), norm
-    i = 0
-    for f in range(n):
-        kept[i], z[i] = places[f], z[f]
-        i += z[f] * z[f] > least
-    felt = present(kept, z, n - unfelt)
+        length = dot(z, z, width)
+    least = NEGLIGIBLE * length if length < HUGE else 0.0
+    for f in range(width):
+        places[n], values[n] = f, z[f]
+        n += z[f] * z[f] > least
+    felt = present(places, values, n)
     return felt, norm_of(model, felt)
 
 

@@ -156,10 +156,7 @@ def from_row(row, call, room):
 
 @compiled(always_inlined=True)
 def write_places(numbers, places):
-    """Write the indexes of all numbers that are not 0; returns how many there are.
-
-    Overwrites `places`, which may be the memory of the numbers themselves: each is read before that is written.
-    """
+    """Write the indexes of all numbers that are not 0; returns how many there are. Overwrites `places`."""
     n = ZERO
     for i in range(numbers.shape[0]):
         found = not abs(numbers[i]) <= 0.0  # one comparison, which finds NaN too

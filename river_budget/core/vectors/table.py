@@ -6,7 +6,6 @@ The values of one feature in all vectors lie side by side, so that one instructi
 from __future__ import annotations
 
 from ..block.limits import LAPLACIAN
-from ..compiling.array_views import address_of, f64
 from ..compiling.by_address import shared
 from ..compiling.jit import FUSED, compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
@@ -17,7 +16,6 @@ from ..examples.present_features import (
     present,
     rest_of,
     values_of,
-    write_places,
     write_whole,
 )
 
@@ -133,36 +131,3 @@ def absolute_distances(model, x, distances, n):
         feature, value = model.vectors[places[i]], values[i]
         for j in range(n):
             distances[j] += abs(feature[j] - value) - abs(feature[j])
-
-
-# several vectors
-
-
-@compiled
-def side_by_side(model, members, unwritten, x, places, points):
-    """points[i, k] = the value of feature places[k] in member i, for all features of any member.
-
-    The slot `unwritten`, if any, stands for x. Returns the number of features.
-    """
-    vectors, sizes = (
-        model.vectors,
-        f64(address_of(places), model.head.width),
-    )  # in the memory of the places
-    for f in range(sizes.shape[0]):
-        sizes[f] = 0.0
-    for i in range(members.shape[0]):  # member by member, as each row is on another page
-        point, member = points[i], members[i]
-        if member == unwritten:
-            write_whole(x, point)
-        else:
-            for f in range(vectors.shape[0]):
-                point[f] = vectors[f, member]
-        for f in range(sizes.shape[0]):
-            sizes[f] += abs(point[f])
-    n = write_places(sizes, places)
-    if n < model.head.width:
-        for i in range(points.shape[0]):
-            point = points[i]
-            for f in range(n):
-                point[f] = point[places[f]]
-    return n
