@@ -207,25 +207,17 @@ class Prepared(Call):
     """
 
     __slots__ = (
-        "arrived",  # how many vectors the model has got so far
-        "lent",  # whether new names of the example have places only until it is learned
-        "passes",
-        "places",  # of the names of an example, as a list
-        "scores",
-        "target",
-        "unknown",  # whether names of the example have no place
-        "values",
-        "version",  # of the names
-        "weight",
+        *("passes", "values", "target", "weight", "scores", "arrived"),
+        *("places", "unknown", "lent", "version"),
     )
-
-    places: list[int]
-    unknown: bool
-    version: int
+    places: list[int]  # of the names of an example, where it is a list
+    unknown: bool  # whether names of the example have no place
+    lent: bool  # whether new names have places only until the example is learned
+    version: int  # of the names
 
     def __init__(self, passes: Any, block: Any, rows: Any, n_outputs: int):
         self.passes, self.places, self.lent = passes, [], False
-        self.arrived = memoryview(blocks.field_of(block, "arrived"))
+        self.arrived = memoryview(blocks.field_of(block, "arrived"))  # how many vectors so far
         targets, self.target = _array_and_view(1)
         weights, self.weight = _array_and_view(1)
         scores, self.scores = _array_and_view(1, n_outputs)
