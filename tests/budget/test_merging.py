@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from inside import maintained, plain, squared_length, support
@@ -19,9 +18,6 @@ from oracles.rounds import lightest
 from streams import PEGASOS, emerging, examples, smooth
 
 import river_budget as rb
-from river_budget.core.block.layout import SEARCH_ROWS
-from river_budget.core.budget.degradation import LOSS, MN, NN, K, S
-from river_budget.core.budget.partner_search import bound_degradations
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge
 
@@ -137,39 +133,6 @@ def test_the_squared_norm_is_kept_whatever_the_number_of_outputs(strategy, outpu
     X, A, _ = support(model)
     expected = squared_length(X, A, RBF(0.5))
     assert model.state_record().norm2 == pytest.approx(expected, abs=rounding(X, A, RBF(0.5)))
-
-
-# The bounds by which partners are chosen.
-
-
-@numba.njit
-def bounds(search, mm):
-    bound_degradations(search, mm, search.shape[1])
-
-
-def test_no_degradation_is_below_its_bound():
-    rng = np.random.default_rng(0)
-    s = 10.0 ** rng.uniform(-6.0, 1.2, 500)
-    size = np.where(rng.random(500) < 0.3, 1.0, 10.0 ** rng.uniform(0.0, 3.0, 500))  # of a_n
-    angle = np.where(rng.random(500) < 0.5, rng.choice([-1.0, 1.0], 500), rng.uniform(-1, 1, 500))
-    mm = 1e-7
-    search = np.zeros((SEARCH_ROWS, 500))
-    search[[S, NN, MN, K]] = s, mm * size**2, mm * size * angle, np.exp(-s)
-    pairs = zip(s, search[NN], search[MN], strict=True)
-    least = np.array([best_merge(s, mm, nn, mn)[1] for s, nn, mn in pairs])
-
-    bounds(search, mm)
-
-    assert (search[LOSS] <= least * (1.0 + 1e-9)).all()
-    assert np.median(search[LOSS] / least) > 0.99  # so that few partners have to be evaluated
-
-
-@pytest.mark.parametrize("angle", [-1.0, 0.0, 1.0])
-def test_merging_with_an_equal_vector_has_the_bound_0(angle):
-    search = np.zeros((SEARCH_ROWS, 8))
-    search[[NN, MN, K]] = np.array([[2.0], [2.0 * angle], [1.0]])
-    bounds(search, 2.0)
-    assert (search[LOSS] == 0.0).all()
 
 
 # Two vectors.

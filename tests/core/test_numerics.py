@@ -23,7 +23,7 @@ from river_budget.core.examples.call import model_of
 from river_budget.core.examples.present_features import example_and_scores, unpack
 from river_budget.core.expansion.kernel_rows import kernel_row, norm_of, self_kernel
 from river_budget.core.expansion.support import oldest_of_lightest
-from river_budget.core.simd.exponential import exp_of, logarithms
+from river_budget.core.simd.exponential import exp_of, logarithms, rough_exp_of
 from river_budget.core.simd.trigonometry import LARGEST_ANGLE, PART_1, PART_2, sines_and_cosines
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveOldest
@@ -35,6 +35,12 @@ from river_budget.model.inputs.lists import Lists
 def exponentials(x, result):
     for i in range(x.shape[0]):
         result[i] = exp_of(x[i])
+
+
+@numba.njit
+def rough_exponentials(x, result):
+    for i in range(x.shape[0]):
+        result[i] = rough_exp_of(x[i])
 
 
 @numba.njit
@@ -193,6 +199,21 @@ def test_the_logarithm_is_exact_to_1e_15():
     expected = np.array([math.log(value) for value in x.tolist()])
 
     assert (np.abs(result - expected) <= 1e-15 * np.abs(expected)).all()
+
+
+def test_the_rough_exponential_is_good_to_1e_6():
+    x = np.linspace(-40.0, 0.0, 20_001).astype(np.float32)
+    result = np.empty_like(x)
+    rough_exponentials(x, result)
+    assert relative_errors(result.astype(float), x).max() < 1e-6
+
+
+def test_the_rough_exponential_of_what_is_far_leaves_no_denormal_product():
+    x = np.array([-41.0, -88.0, -700.0, -1e30], np.float32)
+    result = np.empty_like(x)
+    rough_exponentials(x, result)
+    assert (result == result[0]).all()
+    assert result[0] ** 2 * np.float32(1e-2) >= np.finfo(np.float32).tiny
 
 
 # Random numbers.

@@ -26,6 +26,7 @@ from ..compiling.array_views import (
     record,
 )
 from ..compiling.model_type import register_attributes, register_constructor
+from ..simd.vector_ops import LANES
 
 # These fields set table sizes
 _SIZES = "capacity width outputs per_vector factored room desk"
@@ -85,8 +86,9 @@ ADDRESSES = ("state", "room", "heap")
 
 def heap_numbers(h: Any) -> Any:
     """The size of the heap in numbers: rows of a partner search, members of a merge, desk of AutoKernel."""
+    search = SEARCH_ROWS * (h.capacity + LANES)  # + LANES: rows of float32 are padded to sixteen
     merging = h.arity * (h.arity + h.outputs + h.width + 10) + 2 * h.outputs
-    return SEARCH_ROWS * h.capacity + merging + h.desk
+    return search + merging + h.desk
 
 
 def place_of(name: str, block: Any, memory: Any, h: Any) -> tuple[Any, ...]:

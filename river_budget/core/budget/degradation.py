@@ -21,14 +21,16 @@ from ..compiling.jit import compiled
 # next one shorter than about NEGLIGIBLE_STEP
 SHORTEST_STEP, NEGLIGIBLE_STEP = 1e-8, 1e-11
 ROUNDING = 1.0 + 1e-12  # two degradations whose ratio is below it are equal up to rounding
-LEAST_GAIN = 1e-6  # a search ends if a step would gain less than this share of the degradation
+LEAST_GAIN = 1e-3  # a search ends if a step would gain less than this share of the degradation
 REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # bounds of h: how far beyond the two vectors z may lie
 NEAR = 1e-3  # 1 - exp(-y) is computed by its series for |y| below it
 NEWTON_STEPS, HALVED_STEPS = 12, 60  # the largest numbers of steps, without and with halving
 
-# The rows of a search, with a column for each partner j of vector m: s, nn, mn, k, a lower bound of the degradation
-# (LOSS), and, for partners evaluated exactly, an h near the best (PLACE) and the results of `degradation_at` there.
-S, NN, MN, K, LOSS, PLACE, REACHED, SLOPE, BEND = range(9)
+# The rows of a search, with a column for each partner j of vector m: s, nn, mn, an h near the best (PLACE), and a
+# lower bound of the degradation (LOSS). The rows from ROUGH on are first memory for the estimates in float32; then,
+# for partners evaluated exactly, they hold the three results of `degradation_at` at h, and k.
+S, NN, MN, PLACE, LOSS, ROUGH = range(6)
+REACHED, SLOPE, BEND, K = ROUGH, ROUGH + 1, ROUGH + 2, ROUGH + 3
 
 
 @compiled
@@ -115,32 +117,30 @@ def _descend(h, s, k, mm, nn, mn):
 def evaluate_partner(search, mm, j):
     """The least degradation with partner j, accurate enough to compare partners.
 
-    Starts with a fixed-point step, h = A / (A + B), from h = 0, where z is the partner itself and p = k. Predicts the gain
-    of a Newton step: that of a second one is about its square. Writes the results at h to the rows of the search.
+    Predicts the gain of a Newton step in float64 from the estimated h. The gain is mostly tiny, and the gain of a
+    second step about its square. Writes the results at h to the rows of the search.
     """
-    s, k, nn, mn = search[S, j], search[K, j], search[NN, j], search[MN, j]
-    a, b = k * (k * mm + mn), nn + k * mn
-    start = min(max(a / (a + b), REACH_BELOW), 1.0) if a + b > 0.0 else REACH_BELOW
-    h = start
-    for _ in range(3):
+    h, s, nn, mn = search[PLACE, j], search[S, j], search[NN, j], search[MN, j]
+    k = math.exp(-s)
+    for _ in range(2):
         loss, slope, curvature = degradation_at(h, s, k, mm, nn, mn)
         if not curvature < 0.0:
             break
         gain = 2.0 * s * slope * slope / -curvature
         if gain < LEAST_GAIN * loss:
-            keep_evaluation(search, j, h, loss, slope, curvature)
+            keep_evaluation(search, j, h, k, loss, slope, curvature)
             return loss - gain
         h = min(max(h + shortened(-slope / curvature, h), REACH_BELOW), REACH_ABOVE)
-    h, loss = solve(start, s, mm, nn, mn)
+    h, loss = solve(search[PLACE, j], s, mm, nn, mn)
     reached, slope, curvature = degradation_at(h, s, k, mm, nn, mn)
-    keep_evaluation(search, j, h, reached, slope, curvature)
+    keep_evaluation(search, j, h, k, reached, slope, curvature)
     return loss
 
 
 @compiled(always_inlined=True)
-def keep_evaluation(search, j, place, reached, slope, curvature):
+def keep_evaluation(search, j, place, k, reached, slope, curvature):
     """Keep the values computed for partner j in the rows of the search, from which `place_of_pair` continues."""
-    search[PLACE, j], search[REACHED, j] = place, reached
+    search[PLACE, j], search[K, j], search[REACHED, j] = place, k, reached
     search[SLOPE, j], search[BEND, j] = slope, curvature
 
 

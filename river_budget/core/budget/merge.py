@@ -29,7 +29,7 @@ from ..simd.vector_ops import add_multiple, dot
 from ..vectors.table import read_vector, read_with_zeros
 from .degradation import NN, S
 from .newcomer import unwritten_place
-from .partner_search import EQ21, best_partners, place_of_pair
+from .partner_search import EQ21, best_partners, place_of_pair, search_width
 from .several import (
     CASCADE,
     ascend,
@@ -62,7 +62,7 @@ def merge(model, exact, strategy, newcomer):
     Returns the change of |w|^2 if `exact`, otherwise a bound of the growth of |w|, both without the scale.
     Overwrites all scratch space.
     """
-    search = f64_matrix(model.heap, SEARCH_ROWS, model.head.capacity)
+    search = f64_matrix(model.heap, SEARCH_ROWS, search_width(model))
     group = new_group(model)
     best_partners(model, lightest(model, search[NN]), newcomer, search, group.members)
     read_members(model, newcomer, search, group)
@@ -77,7 +77,7 @@ def new_group(model):
     """The arrays of a merge, in the heap behind those of the search for partners."""
     head, outputs = model.head, model.coefficients.shape[0]
     m, width = min(head.arity, head.count), head.width
-    at = model.heap + 8 * SEARCH_ROWS * model.head.capacity
+    at = model.heap + 8 * SEARCH_ROWS * search_width(model)
     members, shares, distances = i64(at, m), f64(at + 8 * m, m), f64_matrix(at + 16 * m, m, m)
     at += 8 * m * (m + 2)
     coefficients, a_z = f64_matrix(at, m, outputs), f64(at + 8 * m * outputs, outputs)

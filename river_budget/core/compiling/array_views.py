@@ -126,7 +126,7 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
 
 
 f64, i64 = carver(np.float64), carver(np.int64)
-u64 = carver(np.uint64)
+f32, u64 = carver(np.float32), carver(np.uint64)
 f64_matrix, f32_matrix = carver(np.float64, 2), carver(np.float32, 2)
 i32_matrix = carver(np.int32, 2)
 intp = types.intp

@@ -2,7 +2,8 @@
 
 exp(x) = 2^k exp(r) with k the integer nearest to x / ln 2. Adding MAGIC leaves k in the low bits of
 the sum; shifting these bits into the exponent field gives 2^k. The polynomials interpolate (exp(r) - 1 - r) / r^2
-at Chebyshev points. `exp_of` has a largest relative error of 3e-16 on [-708, 0].
+at Chebyshev points. `exp_of` has a largest relative error of 3e-16 on [-708, 0]; `rough_exp_of` works in
+float32, has a relative error of 5e-7 and takes a third of the time: good enough to rank.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .bits import bits_of, from_bits
 
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-MANTISSA_BITS = np.int64(52)
+MANTISSA_BITS, ROUGH_MANTISSA_BITS = np.int64(52), np.uint32(23)  # of float64, of float32
 MAGIC = 6755399441055744.0 + 1023.0  # 1.5 * 2^52, and the bias of the exponent field
 SMALLEST_EXPONENT = -708.0  # below it exp(x) is denormal, and the result is exactly 0
 
@@ -32,11 +33,23 @@ TERMS = (
     0.5,
 )
 
+F = np.float32
+ROUGH_LOG2E, ROUGH_MAGIC, ROUGH_SMALLEST_EXPONENT = F(LOG2E), F(12582912.0 + 127.0), F(-40.0)
+ROUGH_LN2_HIGH, ROUGH_LN2_LOW = F(0.693359375), F(-2.12194440e-4)
+ROUGH_1 = F(1.0)
+ROUGH_A, ROUGH_B, ROUGH_C, ROUGH_D = F(0.49999749), F(0.16666631), F(0.041833807), F(0.0083572006)
+
 
 @compiled(always_inlined=True)
 def power_of_two(shifted):
     """2^k, if k + bias stands in the low bits of a float64: they become its exponent."""
     return from_bits(bits_of(shifted) << MANTISSA_BITS)
+
+
+@compiled(always_inlined=True)
+def rough_power_of_two(shifted):
+    """`power_of_two` in float32."""
+    return np.uint32(np.float32(shifted).view(np.uint32) << ROUGH_MANTISSA_BITS).view(np.float32)
 
 
 @compiled(fastmath=FUSED)  # with reordering, LLVM would remove the addition of MAGIC
@@ -65,6 +78,20 @@ def exponentials(logs, row, n):
     """row[j] = exp_of(logs[j]) for j < n. Modifies `row` in place."""
     for j in range(n):
         row[j] = exp_of(logs[j])
+
+
+@compiled(fastmath=FUSED)
+def rough_exp_of(x):
+    """exp(x) for a float32 x <= 0, and 4e-18 below -40.
+
+    Products of smaller numbers would be denormal, on which some processors take a hundred times as long.
+    """
+    bounded = x if x > ROUGH_SMALLEST_EXPONENT else ROUGH_SMALLEST_EXPONENT
+    shifted = bounded * ROUGH_LOG2E + ROUGH_MAGIC
+    k = shifted - ROUGH_MAGIC
+    r = bounded - k * ROUGH_LN2_HIGH - k * ROUGH_LN2_LOW
+    p = ((ROUGH_D * r + ROUGH_C) * r + ROUGH_B) * r + ROUGH_A
+    return (p * r * r + r + ROUGH_1) * rough_power_of_two(shifted)
 
 
 # logarithms: x = 2^k m with m between the root of 1/2 and that of 2; log(m) = 2 atanh(s) with s = (m - 1) / (m + 1).
