@@ -73,7 +73,7 @@ def test_intervals_are_local():
     late = list(zip(found, stream, strict=True))[500:]
     wide = [d.sigma for d, (x, _) in late if x[1] > 0]
     narrow = [d.sigma for d, (x, _) in late if x[1] <= 0]
-    assert np.mean(wide) > 2.5 * np.mean(narrow)
+    assert np.mean(wide) > 2.0 * np.mean(narrow)
 
 
 def test_a_distribution_is_one_of_river_and_agrees_with_itself():
