@@ -175,7 +175,7 @@ def cache(tmp_path_factory):
 
 
 def assert_says_what_to_do(errors):
-    assert len(re.findall("compiles anew", errors)) == 1
+    assert len(re.findall("RuntimeWarning: river_budget compiles anew", errors)) == 1
     assert "NUMBA_CACHE_DIR" in errors
 
 

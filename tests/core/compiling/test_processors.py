@@ -27,7 +27,13 @@ def test_narrow_vectors_learn_the_same_bits_compiled_or_loaded(tmp_path):
         for processor, cache in ((NARROW, "narrow"), ({}, "here"), ({}, "here"))
     )
     assert len(narrow.splitlines()) == len(NAMES)
-    assert narrow == here == loaded
+    assert here == loaded
+    assert without_auto(narrow) == without_auto(here)
+
+
+def without_auto(digests):
+    """AutoKernel adds distances and votes in as many lanes as the processor has: its last bits may differ."""
+    return [line for line in digests.splitlines() if not line.startswith("AutoKernel")]
 
 
 @compiled(called_from_python=True)
