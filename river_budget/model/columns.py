@@ -31,9 +31,7 @@ class Columns:
     needs: Need = Need.EXAMPLES  # the shared functions that the passes call
 
     draws: ClassVar[bool] = False  # whether names that the model does not know count in scores
-    lends: ClassVar[bool] = (
-        False  # whether new names keep their places only if the pass stores the example
-    )
+    lends: ClassVar[bool] = False  # whether new names keep places only if their example is stored
 
     def check(self, model: Any, parameters: Mapping[str, Any]) -> None:
         """Raise if parameters, each valid alone, cannot be combined."""

@@ -37,7 +37,7 @@ from ...parameters import (
 from ..algorithm import Algorithm, values_of
 from ..calls.calls import Rows
 from ..columns import check_compiled
-from ..inputs.features import FeatureIndex, in_order
+from ..inputs.features import VERSIONS, FeatureIndex, in_order
 from ..lock import ModelLock, changes_the_model, looks_at_the_model
 
 # The usual parameters. Where one has another range, or may be None, a class says so
@@ -217,7 +217,7 @@ class StreamModel(base.Estimator):
             change(*given)
         finally:
             self.free_rows = []
-            self.features.version += 1
+            self.features.version = next(VERSIONS)
 
     def begin_with(self, names: list[Any]) -> None:
         """Create the block for the first features."""

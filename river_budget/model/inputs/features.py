@@ -25,6 +25,7 @@ PLAIN_KINDS = frozenset({str, int})
 # types of the sum of 0.0 and an example's values, if struct takes these: of numpy's complex numbers it would lose a part
 SUMS = frozenset({float, np.float64, np.float32})
 NO_PLACES = itertools.repeat(-1)
+VERSIONS = itertools.count()  # no two indexes, and no two states of one, have the same
 CHANGED_WHILE_READ = "the example was changed while the model read it"
 
 
@@ -66,7 +67,7 @@ class FeatureIndex:
         places: Iterable[int] | None = None,
     ):
         self._scales = None if scales is None else dict(scales)
-        self.version = 0  # of the names: StreamModel.change_names
+        self.version = next(VERSIONS)  # of these names: StreamModel.change_names
         if places is None:
             self.rename(names)
         else:

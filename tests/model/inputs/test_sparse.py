@@ -151,6 +151,31 @@ def test_a_name_that_another_thread_learns_after_the_lookup_gets_one_place(monke
     assert model.block.tobytes() == twin.block.tobytes()
 
 
+def test_an_example_looked_up_before_another_thread_replaced_the_index_is_looked_up_again(
+    monkeypatch,
+):
+    """`mutate` makes a copy of the model, which has another index and becomes the model in one step."""
+    model = rb.BSGDClassifier(12, K)
+    for y in (True, False):
+        model.learn_one({"a": 1.0, "b": 2.0}, y)
+
+    def change_and_learn(name):
+        model.mutate({"l2": 0.5 * model.l2})
+        model.learn_one({"a": 1.0, name: 2.0}, True)
+
+    def then_prepare(entries):
+        monkeypatch.undo()
+        change_and_learn("d")
+        return model._call_for_list(entries)
+
+    change_and_learn("c")
+    monkeypatch.setattr(model, "_call_for_list", then_prepare)
+    model.learn_one({"a": 1.0, "d": 1.0}, False)
+    index = model.features
+    assert sorted([*index.places.values(), *index.vacant]) == list(range(index.width))
+    assert list(index) == ["a", "b", "c", "d"]
+
+
 def test_a_row_that_was_written_before_another_thread_learned_a_name_is_written_again(monkeypatch):
     """A narrower row, kept for later examples, would leave the newer feature out."""
     model = rb.RBPClassifier(12, K, seed=1)
