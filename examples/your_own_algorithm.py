@@ -31,7 +31,7 @@ from river_budget.core.expansion.support import add_to, insert, rescale
 from river_budget.core.rounds.losses import loss_and_direction, mistaken
 from river_budget.core.rounds.observe import learn_rows, observe
 from river_budget.model.algorithm import Algorithm
-from river_budget.model.estimators.estimators import BudgetClassifier
+from river_budget.model.estimators import BudgetClassifier
 from river_budget.parameters import Mutable, positive
 
 STATE = record("f8 shift mistakes")

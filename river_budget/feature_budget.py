@@ -8,7 +8,7 @@ from typing import Any
 
 from river import base
 
-from .model.inputs.features import in_order
+from .inputs.features import in_order
 from .parameters import check_example, optional, positive, whole
 
 __all__ = ["FeatureBudget"]

@@ -12,8 +12,8 @@ from typing import Any
 from river import base, compose
 
 from .delayed import Delayed
-from .model.base.base import StreamModel
-from .model.estimators.estimators import Supervised
+from .model.base import StreamModel
+from .model.estimators import Supervised
 
 
 def is_ours(model: Any) -> bool:

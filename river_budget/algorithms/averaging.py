@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..model.base.one_by_one import OneByOne
-from ..model.inputs.batches import Batch
+from ..inputs.batches import Batch
+from ..model.one_by_one import OneByOne
 from ..parameters import Fixed, positive
 
 

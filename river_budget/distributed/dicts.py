@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model.inputs.batches import Batch
+from ..inputs.batches import Batch
 from ..parameters import NUMBER_KINDS, is_missing, number
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from river.utils import dataframe
 
 from .. import merge
-from ..model.inputs.targets import Targets
+from ..inputs.targets import Targets
 from ..nested import is_bare
 from ..parameters import one_of, optional, whole
 from ..uniting.rivers import forget_common

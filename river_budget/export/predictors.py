@@ -19,8 +19,8 @@ from ..algorithms.gradient.one_class import KernelOneClassSVM
 from ..algorithms.scaling.targets import TargetStandardScaler
 from ..algorithms.window.sbp import SBPClassifier
 from ..core.block import blocks
-from ..model.expansions.expansion import BudgetModel
-from ..model.inputs.targets import Labels, plain
+from ..inputs.targets import Labels, plain
+from ..model.expansion import BudgetModel
 from ..nested import last_step
 from ..saving import files
 from .expansions import expansion, waves

@@ -15,7 +15,7 @@ from ..algorithms.features.sketch import PolynomialCountSketch
 from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
 from ..core.block import blocks
 from ..guard.guard import Guard
-from ..model.base.base import StreamModel
+from ..model.base import StreamModel
 from .expansions import expansion, sketch, waves
 from .graph import TEXTS, Columns, Graph, Tensor, check_texts, not_exported
 

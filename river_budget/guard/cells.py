@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from river.utils import dataframe
 
-from ..model.inputs.batches import Batch
+from ..inputs.batches import Batch
 from ..parameters import as_float, is_missing
 
 USUAL_KINDS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.int32, np.bool_})

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from river import compose
 
-from ..model.inputs.batches import Batch
-from ..model.inputs.frames import Frame, as_list
-from ..model.inputs.targets import array_of
+from ..inputs.batches import Batch
+from ..inputs.frames import Frame, as_list
+from ..inputs.targets import array_of
 from .cells import chosen, first_bad, good_ones
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
+from ..inputs.batches import Batch
 from ..messages.stream_warnings import warn
-from ..model.inputs.batches import Batch
 from ..parameters import as_float, check_example, number, one_of, shown_in_error
 from .cells import are_usual, first_bad, good_ones, reason_of, repaired
 from .gate import Gate

@@ -16,7 +16,7 @@ from ..core.budget.united import project_cheapest, remove_lightest
 from ..core.expansion.mean_iterate import decide_mean
 from ..core.expansion.scoring import decide
 from ..kernels import Kernel
-from .calls.calls import Call
+from .calls import Call
 from .stored import Vectors
 
 

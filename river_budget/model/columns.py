@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from ..core.block import blocks
 from ..core.compiling.needs import Need
-from .calls.calls import Rows
+from .calls import Rows
 
 SPARE_FEATURES_SHARE = 0.25  # table rows in reserve, as a share, once new features have appeared
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from river import base
 
-from ..model.inputs.features import in_order
-from ..model.inputs.targets import Labels
+from ..inputs.features import in_order
+from ..inputs.targets import Labels
 from ..nested import before_last, is_ours, last_step
 from .figures import DPI, ONLY_PANEL, SMALL, TEXT, load_matplotlib, pyplot
 from .line_styles import BLUE, COLOURS, GREY, VERMILLION

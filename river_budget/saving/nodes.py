@@ -15,7 +15,7 @@ import numpy as np
 from river import compose
 
 from .. import algorithms
-from ..model.base.base import StreamModel
+from ..model.base import StreamModel
 from . import frozen, plain, states, trust
 from .archive import Arrays, Source, text_of
 from .errors import SavedModelError, damaged

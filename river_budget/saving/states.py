@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core.block import blocks
 from ..model.algorithm import value_of, values_of
-from ..model.expansions.expansion import BudgetModel
+from ..model.expansion import BudgetModel
 from ..model.stored import LARGEST_TABLE
 from ..parameters import WHOLE
 from . import plain, trust

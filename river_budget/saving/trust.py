@@ -18,7 +18,7 @@ from ..core.block.codes import Kernel
 from ..core.block.limits import BOUND
 from ..core.expansion.support import HUGE_SCALE, TINY_SCALE
 from ..core.rounds.calibration import LONGEST_LEAD, STEEPEST
-from ..model.expansions.expansion import BudgetModel
+from ..model.expansion import BudgetModel
 from ..parameters import COUNT, FINITE
 from . import plain
 from .archive import Source

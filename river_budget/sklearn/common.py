@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..model.inputs.batches import Batch
+from ..inputs.batches import Batch
 from ..nested import changed, is_bare, parameters_of
 from ..parameters import boolean, whole
 

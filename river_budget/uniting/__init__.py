@@ -11,7 +11,7 @@ from river import base, compose
 from ..algorithms.features.nystroem import Nystroem
 from ..algorithms.scaling.targets import TargetStandardScaler
 from ..guard.guard import with_steps
-from ..model.base.base import StreamModel
+from ..model.base import StreamModel
 from ..nested import steps_of
 from ..parameters import as_float
 from . import rivers

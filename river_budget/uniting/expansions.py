@@ -19,10 +19,10 @@ from ..core.block import blocks
 from ..core.budget import united as core
 from ..core.expansion.support import LARGEST
 from ..core.rounds.calibration import STEEPEST
-from ..model.calls.calls import Call
-from ..model.expansions.expansion import BudgetModel
-from ..model.inputs.batches import Batch
-from ..model.inputs.features import FeatureIndex, in_order
+from ..inputs.batches import Batch
+from ..inputs.features import FeatureIndex, in_order
+from ..model.calls import Call
+from ..model.expansion import BudgetModel
 
 # Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel expansion; for
 # kernels the gamma in use is compared.

@@ -14,7 +14,7 @@ from streams import LABELS
 
 import river_budget as rb
 from river_budget.core.block import blocks, layout
-from river_budget.model.calls import calls
+from river_budget.model import calls
 
 # Streams that no kernel fits are the subject
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")

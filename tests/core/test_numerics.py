@@ -25,10 +25,10 @@ from river_budget.core.expansion.kernel_rows import kernel_row, norm_of, self_ke
 from river_budget.core.expansion.support import oldest_of_lightest
 from river_budget.core.simd.exponential import exp_of, logarithms, rough_exp_of
 from river_budget.core.simd.trigonometry import LARGEST_ANGLE, PART_1, PART_2, sines_and_cosines
+from river_budget.inputs.lists import Lists
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveOldest
-from river_budget.model.calls.calls import Call
-from river_budget.model.inputs.lists import Lists
+from river_budget.model.calls import Call
 
 
 @numba.njit

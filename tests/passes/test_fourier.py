@@ -22,8 +22,8 @@ from streams import emerging, examples, names, smooth
 
 import river_budget as rb
 from river_budget.algorithms.features.fourier import frequencies_of
+from river_budget.inputs.batches import batch_of
 from river_budget.kernels import RBF, Laplacian
-from river_budget.model.inputs.batches import batch_of
 
 # frequencies
 

@@ -20,7 +20,7 @@ from river_budget.core.block.blocks import views
 from river_budget.core.compiling.array_views import f64, record
 from river_budget.kernels import RBF, Kernel
 from river_budget.maintenance import Maintenance, Merge, RemoveOldest
-from river_budget.model.base.base import StreamModel
+from river_budget.model.base import StreamModel
 from river_budget.model.lock import changes_the_model
 from river_budget.plots.line_styles import KNOWN
 from river_budget.saving import frozen, opened, trust

@@ -10,7 +10,7 @@ import pytest
 from folders import EXAMPLES
 
 import river_budget as rb
-from river_budget.model.base.base import StreamModel
+from river_budget.model.base import StreamModel
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed, and rb.sklearn stands on it")
 pytest.importorskip("onnx", reason="onnx is not installed, and rb.export stands on it")

@@ -19,7 +19,7 @@ from river_budget.algorithms import PLACES
 from river_budget.algorithms.features.drawn import Drawn, DrawnMap
 from river_budget.algorithms.features.maps import Transformer
 from river_budget.model.algorithm import After, Algorithm, Files
-from river_budget.model.base.base import StreamModel
+from river_budget.model.base import StreamModel
 from river_budget.model.stored import Vectors
 from river_budget.saving import nodes
 

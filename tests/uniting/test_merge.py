@@ -18,9 +18,9 @@ from streams import LABELS
 import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.core.passes.window import sbp
+from river_budget.inputs.batches import Batch
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
-from river_budget.model.inputs.batches import Batch
 
 # A polynomial kernel on a regression diverges, and is merged all the same
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")

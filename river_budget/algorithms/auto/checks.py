@@ -12,7 +12,7 @@ from ...core.passes.auto.binning import SUM, rejoin
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
 from ...core.passes.auto.squared_loss import LONGEST_STRETCH, OUTERMOST_QUANTILE
 from ...model.algorithm import Files
-from ...model.calls.calls import Call
+from ...model.calls import Call
 from ...parameters import COUNT, FINITE
 
 LARGE = 1e153  # of sums and weights, whose squares are finite

@@ -14,10 +14,10 @@ from ...core.passes.auto import tables as core
 from ...core.passes.auto.linear_models import N_RATES
 from ...core.passes.auto.words import classes as word_classes
 from ...core.passes.auto.words import numbers as word_numbers
+from ...inputs.batches import Batch, batch_of
 from ...model.algorithm import After, Algorithm
-from ...model.calls.calls import class_of_passes
-from ...model.estimators.estimators import Classifier, Regressor
-from ...model.inputs.batches import Batch, batch_of
+from ...model.calls import class_of_passes
+from ...model.estimators import Classifier, Regressor
 from .checks import FILES
 from .inspection import Inspected
 from .quantiles import at_levels

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...core.block import blocks
 from ...core.passes.auto import tables as core
-from ...model.calls.calls import Call
-from ...model.inputs.batches import Batch
+from ...inputs.batches import Batch
+from ...model.calls import Call
 from ...model.lock import looks_at_the_model
 from .words import WordTables
 

@@ -11,7 +11,7 @@ from ...core.compiling.named_rows import NamedTables
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM
 from ...core.passes.auto.mixer import MIXER_RIDGE
-from ...model.base.one_by_one import OneByOne
+from ...model.one_by_one import OneByOne
 
 LEAST_SQUARES = "least squares"
 # the experts of rows behind the one that has no features, in the order of the mixer

@@ -11,9 +11,9 @@ import numpy as np
 from ...core.block import blocks
 from ...core.block.codes import Task
 from ...core.passes.auto import tables as core
-from ...model.inputs.batches import Batch
-from ...model.inputs.features import in_order
-from ...model.inputs.lists import Lists
+from ...inputs.batches import Batch
+from ...inputs.features import in_order
+from ...inputs.lists import Lists
 from .tables import AutoTables
 
 # More names than this, of which an example has fewer than one in so many: more will come

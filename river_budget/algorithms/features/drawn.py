@@ -13,12 +13,12 @@ import numpy as np
 
 from ...core.block import blocks
 from ...core.compiling.needs import Need
-from ...model.base.batch_passes import scores_by
-from ...model.calls.calls import Block, Rows
+from ...inputs.batches import Batch, batch_of
+from ...inputs.features import FeatureIndex, in_order
+from ...inputs.targets import plain
+from ...model.batch_passes import scores_by
+from ...model.calls import Block, Rows
 from ...model.columns import Columns
-from ...model.inputs.batches import Batch, batch_of
-from ...model.inputs.features import FeatureIndex, in_order
-from ...model.inputs.targets import plain
 from ...model.lock import marked
 from ...parameters import as_float
 from .maps import Transformer

@@ -9,7 +9,7 @@ from ...core.block import blocks
 from ...core.passes.features import fourier as core
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files
-from ...model.estimators.estimators import Classifier, Regressor
+from ...model.estimators import Classifier, Regressor
 from ...model.stored import split
 from ...parameters import FINITE
 from ..averaging import Averaging

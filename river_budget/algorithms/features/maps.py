@@ -8,9 +8,9 @@ from typing import Any
 from river import base
 
 from ...core.block import blocks
-from ...model.base.one_by_one import OneByOne
-from ...model.calls.calls import Rows
-from ...model.inputs.batches import batch_of
+from ...inputs.batches import batch_of
+from ...model.calls import Rows
+from ...model.one_by_one import OneByOne
 
 
 @functools.lru_cache(64)

@@ -9,7 +9,7 @@ from ...core.expansion.scoring import decide
 from ...core.passes.features import nystroem as core
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After
-from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...model.estimators import BudgetClassifier, BudgetRegressor
 from ...parameters import Fixed, Mutable, optional, positive, whole
 from ..averaging import Averaging
 from .nystroem import BASIS, check_basis, keep_budget, learn_basis, resize_basis

@@ -10,10 +10,10 @@ import numpy as np
 
 from ...core.block import blocks
 from ...core.passes.features import nystroem as core
+from ...inputs.batches import batch_of
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files
-from ...model.expansions.expansion import BudgetModel
-from ...model.inputs.batches import batch_of
+from ...model.expansion import BudgetModel
 from ...model.lock import marked
 from ...model.stored import Vectors
 from ...parameters import COUNT, FINITE, Fixed, optional, whole

@@ -9,7 +9,7 @@ from ...core.block.codes import Maintenance
 from ...core.passes.gradient import bogd as core
 from ...kernels import Kernel
 from ...model.algorithm import Algorithm
-from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...model.estimators import BudgetClassifier, BudgetRegressor
 from ...parameters import Fixed, Mutable, one_of, optional, positive
 from .norma import check_decay
 

@@ -10,8 +10,8 @@ from ...core.passes.gradient import bsgd as core
 from ...kernels import Kernel
 from ...maintenance import Maintenance
 from ...model.algorithm import After, Algorithm, Files, by_pass
-from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansions.expansion import BudgetModel
+from ...model.estimators import BudgetClassifier, BudgetRegressor
+from ...model.expansion import BudgetModel
 from ...parameters import (
     WHOLE,
     Fixed,

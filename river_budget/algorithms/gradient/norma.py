@@ -10,7 +10,7 @@ from ...core.budget import removal
 from ...core.passes.gradient import norma as core
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm
-from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...model.estimators import BudgetClassifier, BudgetRegressor
 from ...parameters import Fixed, Mutable, not_negative, optional, share, whole
 
 __all__ = ["NORMAClassifier", "NORMARegressor"]

@@ -7,7 +7,7 @@ from typing import Any
 from ...core.passes.gradient import ogd as core
 from ...kernels import Kernel
 from ...model.algorithm import Algorithm
-from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...model.estimators import BudgetClassifier, BudgetRegressor
 from ..averaging import Averaging
 
 __all__ = ["KernelOGDClassifier", "KernelOGDRegressor"]

@@ -12,11 +12,11 @@ from ...core.block import blocks
 from ...core.block.codes import Strategy, Task
 from ...core.budget.keep import shrink_to_budget
 from ...core.passes.gradient import norma as core
+from ...inputs.batches import Batch, batch_of
 from ...kernels import Kernel
 from ...maintenance import Maintenance
 from ...model.algorithm import After, Algorithm
-from ...model.expansions.expansion import BudgetModel
-from ...model.inputs.batches import Batch, batch_of
+from ...model.expansion import BudgetModel
 from ...model.lock import marked
 from ...parameters import Mutable, optional, share, whole
 from .norma import check_decay, sum_levels

@@ -10,7 +10,7 @@ from ...core.block import blocks
 from ...core.passes.perceptrons import bpa as core
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files, by_pass
-from ...model.estimators.estimators import BudgetClassifier
+from ...model.estimators import BudgetClassifier
 from ...parameters import FINITE, Fixed, Mutable, one_of, positive
 
 __all__ = ["BPAClassifier"]

@@ -8,7 +8,7 @@ from ...core.block import blocks
 from ...core.passes.perceptrons import budget_perceptron as core
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files
-from ...model.estimators.estimators import BudgetClassifier
+from ...model.estimators import BudgetClassifier
 from ...parameters import FINITE, Mutable, finite
 
 __all__ = ["BudgetPerceptronClassifier"]

@@ -7,7 +7,7 @@ from typing import Any
 from ...core.passes.perceptrons import forgetron as core
 from ...kernels import Kernel
 from ...model.algorithm import Algorithm
-from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...model.estimators import BudgetClassifier, BudgetRegressor
 
 __all__ = ["ForgetronClassifier", "ForgetronRegressor"]
 

@@ -11,7 +11,7 @@ from ...core.passes.perceptrons import perceptron as core
 from ...kernels import Kernel
 from ...maintenance import Maintenance, RemoveOldest
 from ...model.algorithm import Algorithm
-from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...model.estimators import BudgetClassifier, BudgetRegressor
 from ...model.stored import Vectors
 from ...parameters import Mutable, optional, whole
 from ..averaging import Averaging

@@ -13,7 +13,7 @@ from ...core.budget import class_projection
 from ...core.passes.perceptrons import projectron as core
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files
-from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...model.estimators import BudgetClassifier, BudgetRegressor
 from ...parameters import FINITE, Fixed, Mutable, not_negative, one_of, optional, whole
 
 __all__ = ["ProjectronClassifier", "ProjectronPPClassifier", "ProjectronRegressor"]

@@ -9,7 +9,7 @@ from ...core.budget import removal
 from ...core.passes.perceptrons import perceptron as core
 from ...kernels import Kernel
 from ...model.algorithm import Algorithm
-from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...model.estimators import BudgetClassifier, BudgetRegressor
 
 __all__ = ["RBPClassifier", "RBPRegressor"]
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...core.passes.scaling import NEVER, learn
-from ...model.inputs.features import packer_of
+from ...inputs.features import packer_of
 from ...model.lock import lock_of
 from ...parameters import as_float, check_example, number
 

@@ -9,7 +9,7 @@ import numpy as np
 from river import base
 
 from ...core.passes.scaling import CENTERING, NEVER, RANGES, STANDARDISING, learn, scale
-from ...model.inputs.batches import Batch
+from ...inputs.batches import Batch
 from .columns import Columns, Example, copied
 
 __all__ = ["MinMaxScaler", "StandardScaler"]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
-from ...model.inputs.batches import Batch, batch_of
-from ...model.inputs.targets import Targets, real, weights
+from ...inputs.batches import Batch, batch_of
+from ...inputs.targets import Targets, real, weights
 from ...model.lock import lock_of
 
 __all__ = ["TargetStandardScaler"]

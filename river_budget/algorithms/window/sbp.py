@@ -14,9 +14,9 @@ from ...core.passes.window import water_levels as choice
 from ...core.rounds.calibration import STEEPEST
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files
-from ...model.calls.calls import Call
-from ...model.estimators.estimators import BudgetClassifier
-from ...model.expansions.expansion import FIRST_CAPACITY
+from ...model.calls import Call
+from ...model.estimators import BudgetClassifier
+from ...model.expansion import FIRST_CAPACITY
 from ...model.lock import changes_the_model, looks_at_the_model
 from ...model.stored import Vectors
 from ...parameters import (

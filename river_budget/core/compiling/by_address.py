@@ -4,7 +4,7 @@ Every other function is copied into each pass that calls it. A shared function i
 model that needs it makes a call, so that a first call does not wait for code that only other models need.
 
 The address of such a function is stored in a memory cell, which generated code finds by the name of the
-function. model/calls/calls.py compiles the functions that a pass may need before it calls the pass.
+function. model/calls.py compiles the functions that a pass may need before it calls the pass.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ...model.inputs.batches import batch_of
-from ...model.inputs.features import FeatureIndex
-from ...model.inputs.frames import Frame
-from ...model.inputs.targets import Targets, array_of, weights
+from ...inputs.batches import batch_of
+from ...inputs.features import FeatureIndex
+from ...inputs.frames import Frame
+from ...inputs.targets import Targets, array_of, weights
 from ...nested import is_bare
 from ..dicts import batch_of_dicts
 from .keys import address

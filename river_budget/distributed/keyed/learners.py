@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from river import base
 
-from ...model.calls.calls import Call, Workspace
-from ...model.inputs.batches import Batch
-from ...model.inputs.features import FeatureIndex
-from ...model.inputs.targets import Labels, Targets
+from ...inputs.batches import Batch
+from ...inputs.features import FeatureIndex
+from ...inputs.targets import Labels, Targets
+from ...model.calls import Call, Workspace
 from ...nested import forget_free_rows
 from ..dicts import learn_example
 from .chunks import ShardRows

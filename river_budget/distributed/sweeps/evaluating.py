@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ...model.estimators.estimators import Classifier, Regressor
-from ...model.inputs.batches import Batch
+from ...inputs.batches import Batch
+from ...model.estimators import Classifier, Regressor
 from ...nested import memory_of
 from ..dicts import batch_of_dicts
 from .outcomes import Outcome

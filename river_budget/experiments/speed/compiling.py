@@ -22,7 +22,7 @@ from ...core.compiling.by_address import functions
 from ...core.compiling.needs import Need
 from ...core.passes import scaling
 from ...messages.progress import Progress
-from ...model.base.base import StreamModel
+from ...model.base import StreamModel
 
 CALL = (numba.int64[::1],)  # the argument types of a pass
 OTHER_SIGNATURES = {

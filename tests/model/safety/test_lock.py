@@ -16,7 +16,7 @@ from saved_models import file_of
 import river_budget as rb
 from river_budget.kernels import RBF
 from river_budget.model import lock as locks
-from river_budget.model.calls.calls import EXAMPLES_PER_CALL
+from river_budget.model.calls import EXAMPLES_PER_CALL
 from river_budget.model.lock import NESTED, looks_at_the_model
 
 NAMES = "abcdefgh"

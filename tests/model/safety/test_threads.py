@@ -15,7 +15,7 @@ import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.core.block.codes import Strategy
 from river_budget.kernels import RBF
-from river_budget.model.calls.calls import EXAMPLES_PER_CALL
+from river_budget.model.calls import EXAMPLES_PER_CALL
 
 ONE_EACH = list({type(entry.values[0]): entry for entry in ALL}.values())
 

@@ -33,7 +33,7 @@ ZERO, ONE = np.int64(0), np.int64(1)
 # Results of a prediction, which learning the same row next need not compute again. They stay on the desk, with the
 # row and the version of the model: the number of rounds that it had learned, plus 1. For another row, or a model that has
 # learned since, they are computed again. The desk lies in scratch space, not in the model: code that gives the space to
-# another model clears `model.note` (model/calls/calls.py).
+# another model clears `model.note` (model/calls.py).
 
 
 @compiled

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core.block import blocks
-from ...core.expansion.scoring import decide, kernel_rows
-from ...kernels import RBF
-from ...maintenance import Maintenance, Merge, Project
-from ..base.batch_passes import scores_by
-from ..base.one_by_one import OneByOne
-from ..calls.calls import Rows
-from ..lock import looks_at_the_model
+from ..core.block import blocks
+from ..core.expansion.scoring import decide, kernel_rows
+from ..kernels import RBF
+from ..maintenance import Maintenance, Merge, Project
+from .batch_passes import scores_by
+from .calls import Rows
+from .lock import looks_at_the_model
+from .one_by_one import OneByOne
 
 FIRST_CAPACITY = 64  # the first capacity of a model without a budget
 MERGE, PROJECT = Merge(), Project()  # the default strategies, which models share

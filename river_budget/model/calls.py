@@ -16,10 +16,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.block import blocks, layout
-from ...core.compiling import by_address
-from ...core.examples import call as words
-from ...core.expansion.custom_kernels import address_for
+from ..core.block import blocks, layout
+from ..core.compiling import by_address
+from ..core.examples import call as words
+from ..core.expansion.custom_kernels import address_for
 from ..inputs.features import FeatureIndex, packer_of
 from ..inputs.lists import Lists
 

@@ -18,13 +18,14 @@ from typing import Any, ClassVar, Self
 
 from river import base
 
-from ...core.block import blocks
-from ...core.block.limits import KERNELS
-from ...kernels import RBF, Custom, Kernel
-from ...maintenance import Maintenance
-from ...messages import summary
-from ...messages.stream_warnings import warn_of_width
-from ...parameters import (
+from ..core.block import blocks
+from ..core.block.limits import KERNELS
+from ..inputs.features import VERSIONS, FeatureIndex, in_order
+from ..kernels import RBF, Custom, Kernel
+from ..maintenance import Maintenance
+from ..messages import summary
+from ..messages.stream_warnings import warn_of_width
+from ..parameters import (
     Fixed,
     Mutable,
     check_names,
@@ -34,11 +35,10 @@ from ...parameters import (
     positive,
     whole,
 )
-from ..algorithm import Algorithm, values_of
-from ..calls.calls import Rows
-from ..columns import check_compiled
-from ..inputs.features import VERSIONS, FeatureIndex, in_order
-from ..lock import ModelLock, changes_the_model, looks_at_the_model
+from .algorithm import Algorithm, values_of
+from .calls import Rows
+from .columns import check_compiled
+from .lock import ModelLock, changes_the_model, looks_at_the_model
 
 # The usual parameters. Where one has another range, or may be None, a class says so
 USUAL = {

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from river.utils import dataframe
 
-from ...parameters import NUMBER_KINDS, as_float
+from ..parameters import NUMBER_KINDS, as_float
 
 FLOAT_TYPES = np.dtype(np.float64), np.dtype(np.float32)
 

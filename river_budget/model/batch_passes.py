@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...messages.stream_warnings import issue_warnings
-from ..calls.calls import Call, Rows
 from ..inputs.batches import Batch
-from ..lock import let_others
+from ..messages.stream_warnings import issue_warnings
 from .base import StreamModel
+from .calls import Call, Rows
+from .lock import let_others
 
 FEW_SCORED = 64  # so many examples are scored while other threads wait; more by a copy of the block
 

@@ -27,10 +27,10 @@ from optional import pyarrow as pa
 from river import base
 
 import river_budget as rb
+from river_budget.inputs.batches import batch_of
+from river_budget.inputs.targets import Targets
 from river_budget.kernels import RBF
 from river_budget.maintenance import RemoveRandom
-from river_budget.model.inputs.batches import batch_of
-from river_budget.model.inputs.targets import Targets
 
 N, NAMES = 40, ["d", "b", "a", "c"]
 BACKENDS = ["pandas", "polars", "pyarrow"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...parameters import NUMBER_KINDS, is_missing, number
+from ..parameters import NUMBER_KINDS, is_missing, number
 from .features import FeatureIndex
 from .frames import Frame, csr_of, floats
 from .lists import Lists

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...parameters import NUMBER_KINDS, as_float
+from ..parameters import NUMBER_KINDS, as_float
 from .frames import as_list, column_of, floats
 
 

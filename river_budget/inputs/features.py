@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ...parameters import check_example, is_missing, number
+from ..parameters import check_example, is_missing, number
 
 PLAIN_KINDS = frozenset({str, int})
 # types of the sum of 0.0 and an example's values, if struct takes these: of numpy's complex numbers it would lose a part

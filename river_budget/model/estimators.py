@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from river import base
 
-from ...core.block import blocks
-from ...core.block.codes import Task
-from ...kernels import RBF
-from ...parameters import Fixed
-from ..base.one_by_one import AGAIN, OneByOne
-from ..calls.calls import Rows
-from ..expansions.expansion import BudgetModel
+from ..core.block import blocks
+from ..core.block.codes import Task
 from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
-from ..lock import changes_the_model, marked
-from ..stored import split
+from ..kernels import RBF
+from ..parameters import Fixed
+from .calls import Rows
+from .expansion import BudgetModel
+from .lock import changes_the_model, marked
+from .one_by_one import AGAIN, OneByOne
+from .stored import split
 
 
 class Supervised(OneByOne):

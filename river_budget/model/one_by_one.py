@@ -9,10 +9,10 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from ..calls.calls import PreparedList, PreparedRow, class_of_passes
 from ..inputs.batches import Batch
 from ..inputs.features import NO_PLACES, SUMS
 from .batch_passes import ManyAtOnce
+from .calls import PreparedList, PreparedRow, class_of_passes
 
 AGAIN: Any = object()
 SHORT_LIST_FEATURES = 32  # features of an example

@@ -1,1 +1,0 @@
-"""River's estimator classes, and functions that inspect models of any kind."""

@@ -1,1 +1,0 @@
-"""Kernel expansions: their budget, their vectors and coefficients."""
