@@ -112,8 +112,7 @@ def _parsed(data: bytes, source: Source) -> tuple[dict[str, Any], Source]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
-            if any(member.compress_type or member.flag_bits for member in members):
-                raise damaged("its parts are compressed or encrypted")
+            check_stored(members)
             if sum(member.file_size for member in members) > len(data):
                 raise damaged("its parts are longer than the file")
             source.reserve(sum(member.file_size for member in members))
@@ -128,6 +127,12 @@ def _parsed(data: bytes, source: Source) -> tuple[dict[str, Any], Source]:
     for name, content in parts.items():
         source.arrays[name.removesuffix(".npy")] = _array(content)
     return fields, source
+
+
+def check_stored(members: list[zipfile.ZipInfo]) -> None:
+    """Refuse members of a zip archive of which reading could give more than the file has."""
+    if any(member.compress_type or member.flag_bits for member in members):
+        raise damaged("its parts are compressed or encrypted")
 
 
 def head_of(text: bytes, source: Source) -> dict[str, Any]:

@@ -70,7 +70,8 @@ class Coordinator:
         self.waiting: collections.deque[Sent] = collections.deque()
         begun = []
         for place, worker in enumerate(self.workers):
-            path = None if self.folder is None else self.folder.shard(place)
+            # without a folder, a database in memory that nothing is written to
+            path = ":memory:" if self.folder is None else self.folder.shard(place)
             begun.append(worker.begin(Shard, self.template, path, self.number, self.capacity))
         for answer in begun:
             answer.result()

@@ -10,7 +10,8 @@ from typing import Any
 from river import base
 
 from ...parameters import one_of, optional, whole
-from ...saving import SavedModelError, opened
+from ...saving import SavedModelError, files
+from ...saving import opened as model_in
 from ..workers import backends
 from .chunks import Chunk
 from .coordinator import Coordinator
@@ -279,20 +280,23 @@ class KeyedModels:
             know. Reading such a file can execute any code: do so only if you trust its author.
 
         """
-        file = Reader(path)
-        form = file.about["form"]
-        if form == PICKLED and not allow_pickle:
-            raise SavedModelError(f"{path} holds pickled models: it is read with allow_pickle=True")
-        template = pickle.loads(file.template) if form == PICKLED else opened(file.template, path)
-        if States(template).form != form:
-            raise SavedModelError(f"{path} is damaged: its model could not have been saved")
         options = (checkpoint, checkpoint_every, max_keys, backend)
-        models = cls(template, file.about["key"], shards, *options)
-        try:
-            models._coordinator.adopt(file.models(), file.about["rows"])
-        except BaseException:
-            models._coordinator.stop()
-            raise
+        with files.opened(path) as opened:
+            file = Reader(opened, path)
+            pickled = file.form == PICKLED
+            if pickled and not allow_pickle:
+                raise SavedModelError(
+                    f"{path} holds pickled models: it is read with allow_pickle=True"
+                )
+            template = pickle.loads(file.template) if pickled else model_in(file.template, path)
+            if States(template).form != file.form:
+                raise SavedModelError(f"{path} is damaged: its model could not have been saved")
+            models = cls(template, file.key, shards, *options)
+            try:
+                models._coordinator.adopt(file.models(), file.rows)
+            except BaseException:
+                models._coordinator.stop()
+                raise
         return models
 
     # the end

@@ -21,6 +21,7 @@ A state is a file of `rb.save`, or a pickle. The bytes do not depend on how the 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -48,7 +49,6 @@ PATIENCE = 10  # seconds to wait for the lock of a process that has just been ki
 
 TEMPLATE, MODELS = "template", "models"
 PARTS = [archive.HEAD, TEMPLATE, MODELS]
-HEADER = {"form": (str,), "key": (str, int), "rows": (int,)}
 
 
 # models as bytes
@@ -60,10 +60,9 @@ class States:
     """The clones of one model as bytes, and back: as `river_budget.save` writes them if it can, else pickled."""
 
     def __init__(self, template: Any):
-        try:
-            self.settings: str | None = nodes.settings(nodes.encoded(template.clone())[0])
-        except SavedModelError:
-            self.settings = None
+        self.settings: str | None = None
+        with contextlib.suppress(SavedModelError):
+            self.settings = nodes.settings(nodes.encoded(template.clone())[0])
         self.form = PICKLED if self.settings is None else SAVED
 
     def of(self, model: Any) -> bytes:
@@ -135,7 +134,7 @@ class ShardDatabase:
     After an error, such as that of a full disk, it is of no more use: what SQLite has undone is not known.
     """
 
-    def __init__(self, path: pathlib.Path, checkpoint: int):
+    def __init__(self, path: str | os.PathLike[str], checkpoint: int):
         self.path = path
         self.failure: sqlite3.Error | None = None
         self.checkpoint = self.complete = checkpoint
@@ -216,47 +215,43 @@ def write(
 
 
 class Reader:
-    """Reads a file, whose checksums are checked first."""
+    """Reads a file that is open, whose checksums are checked first."""
 
-    def __init__(self, path: str | os.PathLike[str]):
-        self.path = pathlib.Path(path)
-        self.file = files.opened(path)  # the models are read when they are asked for
+    def __init__(self, file: IO[bytes], path: str | os.PathLike[str]):
         try:
-            self.parts = zipfile.ZipFile(self.file)
-            if any(part.compress_type or part.flag_bits for part in self.parts.infolist()):
-                raise SavedModelError(f"{path} is damaged: its parts are compressed or encrypted")
+            self.parts = zipfile.ZipFile(file)
+            archive.check_stored(self.parts.infolist())
             if self.parts.namelist() != PARTS or self.parts.testzip() is not None:
-                raise SavedModelError(f"{path} was not saved by KeyedModels, or is damaged")
-            self.about = self._header()
+                raise damaged("its parts are others")
             self.template = self.parts.read(TEMPLATE)
-        except BaseException as error:
-            self.file.close()
-            if isinstance(error, archive.BROKEN):
-                reason = f"{path} was not saved by KeyedModels, or is damaged: {error}"
-                raise SavedModelError(reason) from None
-            raise
+            self.form, self.key, self.rows = self._header()
+        except archive.BROKEN as error:
+            reason = f"{path} was not saved by KeyedModels, or is damaged: {error}"
+            raise SavedModelError(reason) from None
 
-    def _header(self) -> dict[str, Any]:
-        source = archive.Source({}, room=LARGEST_FILE)
-        about = archive.head_of(self.parts.read(archive.HEAD), source)
-        if any(type(about.get(name)) not in kinds for name, kinds in HEADER.items()):
-            raise damaged("it names no key, rows or form of models")
-        if about["rows"] < 0:
-            raise damaged(f"it has learned {about['rows']} rows")
-        if about["form"] not in (SAVED, PICKLED):
-            raise damaged("its models have no known form")
-        return about
+    def _header(self) -> tuple[str, Any, int]:
+        about = archive.head_of(
+            self.parts.read(archive.HEAD), archive.Source({}, room=LARGEST_FILE)
+        )
+        match about:
+            case {
+                "form": "saved" | "pickled" as form,
+                "key": str() | int() as key,
+                "rows": int(rows),
+            }:
+                if rows >= 0:
+                    return form, key, rows
+        raise damaged("it names no key, rows or form of models")
 
     def models(self) -> Iterator[tuple[bytes, bytes]]:
-        """Key and state of every model. The file is closed at the end."""
+        """Key and state of every model."""
         last = b""
-        with self.file, self.parts, self.parts.open(MODELS) as stream:
+        with self.parts.open(MODELS) as stream:
             while start := stream.read(8):
-                name = self._part(stream, start)
-                state = self._part(stream, stream.read(8))
+                name, state = self._part(stream, start), self._part(stream, stream.read(8))
                 unpacked(name)
                 if name <= last:
-                    raise SavedModelError(f"{self.path} is damaged: its keys are not in order")
+                    raise damaged("its keys are not in order")
                 last = name
                 yield name, state
 
@@ -264,5 +259,5 @@ class Reader:
         n = int.from_bytes(length, "little")
         part = stream.read(n) if n <= self.parts.getinfo(MODELS).file_size else b""
         if len(length) < 8 or len(part) < n:
-            raise SavedModelError(f"{self.path} is damaged: a part of it is longer than the file")
+            raise damaged("a part of it is longer than the file")
         return part
