@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
+import itertools
 from typing import Any
 
 import numpy as np
 
 from ..inputs.batches import Batch
-from ..parameters import NUMBER_KINDS, is_missing, number
+from ..parameters import NUMBER_KINDS
 
 
 def learn_example(model: Any, x: Any, y: Any, *further: Any) -> None:
@@ -22,15 +22,13 @@ def batch_of_dicts(examples: list[dict[Any, Any]], predicted: bool = False) -> B
     if not examples or any(x.keys() != examples[0].keys() for x in examples):
         return None
     names = list(examples[0])
-    values: Any = [[x[name] for name in names] for x in examples]
-    with contextlib.suppress(ValueError):  # lists of several lengths among the values
-        rows = np.array(values)
-        if rows.ndim == 2 and rows.dtype.kind in NUMBER_KINDS and np.isfinite(rows).all():
-            return Batch.of(names, np.require(rows, np.float64, ["C", "A", "W"]))
-    read = _number_or_zero if predicted else number
-    values = np.array([list(map(read, names, row)) for row in values], float)
-    return Batch.of(names, values)
-
-
-def _number_or_zero(name: Any, value: Any) -> float:
-    return 0.0 if is_missing(value) else number(name, value)
+    rows = [[x[name] for name in names] for x in examples]
+    try:
+        cells = np.array(rows)
+    except ValueError:  # lists of several lengths among the values
+        cells = np.array(None)
+    if cells.ndim != 2 or cells.dtype.kind not in NUMBER_KINDS:
+        cells = np.fromiter(itertools.chain.from_iterable(rows), object)
+    batch = Batch(cells.reshape(len(rows), len(names)))
+    batch.names = names
+    return batch.checked(predicted)

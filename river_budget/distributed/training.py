@@ -12,12 +12,13 @@ import numpy as np
 from river.utils import dataframe
 
 from .. import merge
+from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Targets
 from ..nested import is_bare
 from ..parameters import one_of, optional, whole
 from ..uniting.rivers import forget_common
 from .dicts import learn_example
-from .workers import backends
+from .workers import BACKENDS, new_worker
 from .workers.serial import Worker
 
 FIRST = 500  # examples to test whether the model can be merged, and to compile the code for merging
@@ -88,7 +89,7 @@ def train_shards(
 
     """
     optional(whole(1))("sync_every", sync_every)
-    one_of(*backends.NAMES)("backend", backend)
+    one_of(*BACKENDS)("backend", backend)
     # an iterator can be read only once, and in this process only
     sources = [list(each) if isinstance(each, Iterator) else each for each in streams]
     if not sources:
@@ -99,7 +100,7 @@ def train_shards(
     with contextlib.ExitStack() as ends:
         trainees, begun = [], []
         for source in sources:
-            trainee = ends.enter_context(contextlib.closing(backends.worker(backend)))
+            trainee = ends.enter_context(contextlib.closing(new_worker(backend)))
             trainees.append(trainee)
             begun.append(trainee.begin(Trainee, source, many))
         for answer in begun:
@@ -139,27 +140,25 @@ class Trainee:
 
     def __init__(self, stream: ShardStream, many: bool):
         given: Any = stream() if callable(stream) else stream
-        self.rows: tuple[Any, Any] | None = None
+        self.batch: Batch | None = None
         # a pair of rows and targets, or a sequence of examples
         if isinstance(given, tuple) and len(given) == 2 and hasattr(given[0], "shape"):
-            X, y = given
-            X = X if isinstance(X, np.ndarray) else dataframe.into_frame(X)
-            y = Targets(y, len(X)).values
+            X, self.targets = given[0], Targets(given[1], len(given[0])).values
             if many:
-                self.rows, self.at = (X, y), 0
-            given = zip(dicts(X), y, strict=True)
+                self.batch, self.at = batch_of(X), 0
+            else:
+                given = zip(dicts(X), self.targets, strict=True)
         self.examples = iter(given)
 
     def learn(self, model: Any, most: int | None) -> tuple[int, Any]:
         """Learn the next examples, at most `most`, with a copy of the model. Returns (number of examples, copy)."""
         model = copy.deepcopy(model)
-        if self.rows is not None:
-            start, n = self.at, len(self.rows[1])
-            self.at = n if most is None else min(start + most, n)
-            X, y = (part[start : self.at] for part in self.rows)
-            if self.at > start:
-                model.learn_many(X if isinstance(X, np.ndarray) else X.to_native(), y)
-            return self.at - start, model
+        if self.batch is not None:
+            start, n = self.at, len(self.batch)
+            stop = self.at = n if most is None else min(start + most, n)
+            if stop > start:
+                model.learn_many(self.batch.part(start, stop), self.targets[start:stop])
+            return stop - start, model
         count = 0
         for example in itertools.islice(self.examples, most):
             learn_example(model, *example)
@@ -171,4 +170,4 @@ def dicts(X: Any) -> Iterator[dict[Any, Any]]:
     """The rows of a matrix or a frame, one by one."""
     if isinstance(X, np.ndarray):
         return (dict(enumerate(row.tolist())) for row in X)
-    return iter(X.iter_rows(named=True))
+    return iter(dataframe.into_frame(X).iter_rows(named=True))

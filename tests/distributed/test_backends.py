@@ -13,7 +13,7 @@ import pytest
 from processes import KILL, output_of
 
 from river_budget.distributed import WorkerLost
-from river_budget.distributed.workers import backends
+from river_budget.distributed.workers import new_worker
 from river_budget.distributed.workers.ray import Answers, RayExecutor
 from river_budget.distributed.workers.serial import Host
 
@@ -35,7 +35,7 @@ def started(backend):
     with contextlib.ExitStack() as ends:
 
         def start(*arguments):
-            worker = ends.enter_context(contextlib.closing(backends.worker(backend)))
+            worker = ends.enter_context(contextlib.closing(new_worker(backend)))
             worker.begin(*arguments).result()
             return worker
 
@@ -50,14 +50,14 @@ def process(start):
 def test_without_ray_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ImportError, match=r"pip install ray"):
-        backends.worker("ray")
+        new_worker("ray")
 
 
 def test_no_ray_is_started(monkeypatch):
     ray = pytest.importorskip("ray")
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with pytest.raises(RuntimeError, match=r"ray\.init\(\)"):
-        backends.worker("ray")
+        new_worker("ray")
 
 
 def test_calls_are_made_in_their_order_on_the_same_object(start):
@@ -106,7 +106,7 @@ def test_a_call_for_an_earlier_object_is_refused():
 
 
 def test_a_serial_worker_is_in_this_process():
-    worker = backends.worker("serial")
+    worker = new_worker("serial")
     worker.begin(importlib.import_module, "os")
     assert worker.submit("getpid").result() == os.getpid()
 
@@ -174,6 +174,7 @@ import threading
 from concurrent import futures
 import ray
 from river_budget.distributed import WorkerLost
+from river_budget.distributed.workers import new_worker
 from river_budget.distributed.workers.ray import RayExecutor, RayWorker
 
 def wait():

@@ -480,15 +480,6 @@ def test_a_killed_sweep_finishes_the_rest_only(path, runs):
     assert found == quiet(MODEL, GRID, STREAM, metrics.Accuracy()).table()
 
 
-def test_where_no_system_says_which_cores_a_process_may_use_it_is_all(monkeypatch):
-    """As on macOS and Windows, and where even their number is unknown."""
-    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    for known, expected in ((5, 5), (None, 1)):
-        monkeypatch.setattr(os, "cpu_count", lambda known=known: known)
-        made = sweep(MODEL, GRID, STREAM, metrics.Accuracy(), backend="ray")
-        assert made._workers == expected
-
-
 def test_an_outcome_is_on_the_disk_before_the_next_one_comes(tmp_path, monkeypatch):
     """What the file holds at the moments when it is forced to the disk."""
     path, found, force = tmp_path / "journal", [], os.fsync

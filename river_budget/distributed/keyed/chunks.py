@@ -6,7 +6,6 @@ A chunk is a frame or a list of dicts. This file checks it as a whole, before an
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from ...inputs.batches import batch_of
 from ...inputs.features import FeatureIndex
-from ...inputs.frames import Frame
+from ...inputs.frames import Frame, as_list
 from ...inputs.targets import Targets, array_of, weights
 from ...nested import is_bare
 from ..dicts import batch_of_dicts
@@ -25,8 +24,7 @@ from .keys import address
 class ShardRows:
     """The rows of a chunk that one shard is sent, sorted by key. Rows of one key are in the order of the stream."""
 
-    keys: list[bytes]
-    stops: list[int]  # where the rows of each key end
+    spans: list[tuple[bytes, int, int]]  # (key, start, stop) of every key
     names: list[Any] | None  # names of the columns of a matrix; None: the examples are dicts
     examples: Any
     targets: Any  # a list or an array, or None: the models learn without
@@ -35,13 +33,6 @@ class ShardRows:
     def __len__(self) -> int:
         return len(self.examples)
 
-    def __iter__(self) -> Iterator[tuple[bytes, int, int]]:
-        """(key, start, stop) of every key."""
-        start = 0
-        for key, stop in zip(self.keys, self.stops, strict=True):
-            yield key, start, stop
-            start = stop
-
 
 class Chunk:
     """Rows, their keys, their targets and their weights.
@@ -49,13 +40,17 @@ class Chunk:
     `predicted`: the rows are only scored, and missing values count as 0.
     """
 
-    def __init__(self, X: Any, y: Any, w: Any, key: Any, template: Any, predicted: bool = False):
+    def __init__(
+        self, template: Any, key: Any, X: Any, y: Any, w: Any = 1.0, *, predicted: bool = False
+    ):
         if y is None and template._supervised and not predicted:
             raise ValueError("y is missing: this model learns from targets")
         self.numeric = is_bare(template)
         self.frame = None if isinstance(X, (list, tuple)) else Frame(X)
         self.names: list[Any] | None = None
-        self.rows: Any = self._dicts(X, key) if self.frame is None else self._features(key)
+        self.rows: Any = (
+            self._dicts(X, key) if self.frame is None else self._features(self.frame, key)
+        )
         if self.numeric:
             self._read_numbers(predicted)
         self.name: str | None = None
@@ -68,15 +63,14 @@ class Chunk:
 
     # rows
 
-    def _features(self, key: Any) -> Any:
+    def _features(self, frame: Frame, key: Any) -> Any:
         """The columns of a frame without that of the keys."""
-        assert self.frame is not None
-        if key not in self.frame.names:
+        if key not in frame.names:
             raise ValueError(f"X has no column {key!r}, which is to hold the keys")
-        if len(self.frame.names) == 1:
+        if len(frame.names) == 1:
             raise ValueError(f"X has no column besides {key!r}: there are no features")
-        self.keys = self.frame.seen.get_column(key).to_list()
-        features = self.frame.seen.drop(key)
+        self.keys = frame.seen.get_column(key).to_list()
+        features = frame.seen.drop(key)
         return features if self.numeric else features.rows(named=True)
 
     def _dicts(self, X: Any, key: Any) -> list[dict[Any, Any]]:
@@ -104,16 +98,14 @@ class Chunk:
     def _targets(self, y: Any, template: Any) -> Any:
         targets = Targets(y, len(self))
         self.name = targets.name
-        if self.numeric and not hasattr(template, "labels"):
+        labels = getattr(template, "labels", None)
+        if self.numeric and labels is None:
             return targets.numbers()
-        values = targets.values
-        if isinstance(values, np.ndarray):
-            values = values.tolist()
-        if hasattr(template, "labels"):
+        values = as_list(targets.values)
+        if labels is not None:
             for label in set(values):
-                template.labels.check([label])
-            # a boolean column of a frame makes both labels known
-            if targets.boolean and self.frame is not None:
+                labels.check([label])  # each by itself: every key has labels of its own
+            if targets.boolean and self.frame is not None:  # such a column makes both labels known
                 return targets.values
         return values
 
@@ -136,10 +128,13 @@ class Chunk:
                 yield shard, *self._shard_rows(own)
 
     def _shard_rows(self, own: dict[bytes, list[int]]) -> tuple[Any, ShardRows]:
-        places = np.fromiter(itertools.chain.from_iterable(own.values()), np.intp)
+        spans, listed = [], list[int]()
+        for name, some in own.items():
+            spans.append((name, len(listed), len(listed) + len(some)))
+            listed += some
+        places = np.array(listed)
         rows = ShardRows(
-            keys=list(own),
-            stops=list(itertools.accumulate(map(len, own.values()))),
+            spans=spans,
             names=self.names,
             examples=picked(self.rows, places),
             targets=None if self.targets is None else picked(self.targets, places),

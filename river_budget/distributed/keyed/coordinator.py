@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..workers import backends
+from ..workers import new_worker
 from ..workers.serial import Answer, Worker, WorkerLost
 from .chunks import Chunk
 from .keys import shard_of
@@ -54,10 +54,11 @@ class Coordinator:
     ):
         self.template, self.capacity = template, capacity
         self.folder, self.checkpoint_every = folder, checkpoint_every
+        self.epoch = 0  # how often the shards have begun
         self.workers: list[Worker] = []
         try:
             for _ in range(shards):
-                self.workers.append(backends.worker(backend))
+                self.workers.append(new_worker(backend))
             self._begin()
         except BaseException:
             self.stop()
@@ -65,6 +66,7 @@ class Coordinator:
 
     def _begin(self) -> None:
         """Have all shards begin where the last complete checkpoint is."""
+        self.epoch += 1
         self.rows_done = self.rows_saved
         self.number = 0 if self.folder is None else self.folder.checkpoint  # of the last one begun
         self.waiting: collections.deque[Sent] = collections.deque()
@@ -80,11 +82,6 @@ class Coordinator:
     def rows_saved(self) -> int:
         """How many rows the last complete checkpoint contains."""
         return 0 if self.folder is None else self.folder.rows
-
-    @property
-    def epoch(self) -> int:
-        """How often the shards have begun."""
-        return self.workers[0].epoch
 
     def _go_back(self, epoch: int, loss: Exception) -> None:
         """Have all shards go back to the last complete checkpoint, and raise the error. The answer to a message of

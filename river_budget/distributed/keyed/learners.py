@@ -108,7 +108,8 @@ class OurLesson(Lesson):
 
     def run(self, model: Any, start: int, stop: int) -> list[Any]:
         coded = self._coded_for(model)
-        if coded is None or not coded.has_labels(start, stop):
+        # without an unknown label
+        if coded is None or coded.unknown[start] < coded.unknown[stop]:
             return self._alone(model, start, stop)
         scores = coded.run(model, start, stop)
         return model._predictions(scores).tolist() if self.predicts else [None] * (stop - start)
@@ -155,13 +156,9 @@ class CodedRows:
         batch = Batch.of(names, rows.examples).scaled(model.features)
         scores = np.zeros((n, model.n_outputs))
         self.arrays = batch.known(model.features, False), codes, weights, scores
-        # how many of the rows before each have unknown labels
+        # how many of the rows before each one have unknown labels
         self.unknown = [0, *np.cumsum(np.isnan(codes)).tolist()]
         self.call = Call(model.block, *self.arrays)
-
-    def has_labels(self, start: int, stop: int) -> bool:
-        """Whether all labels of these rows are in the index already."""
-        return bool(self.unknown[start] == self.unknown[stop])
 
     def run(self, model: Any, start: int, stop: int) -> Any:
         """Score rows, and learn them if they are to be learned. Returns the scores before."""

@@ -12,13 +12,11 @@ from river import base
 from ...parameters import one_of, optional, whole
 from ...saving import SavedModelError, files
 from ...saving import opened as model_in
-from ..workers import backends
+from ..workers import BACKENDS
 from .chunks import Chunk
 from .coordinator import Coordinator
 from .keys import packed, shard_of, unpacked
 from .storage import PICKLED, Folder, Reader, States, write
-
-__all__ = ["KeyedModels"]
 
 
 class KeyedModels:
@@ -108,7 +106,7 @@ class KeyedModels:
         whole(1)("shards", shards)
         whole(1)("checkpoint_every", checkpoint_every)
         optional(whole(1))("max_keys", max_keys)
-        one_of(*backends.NAMES)("backend", backend)
+        one_of(*BACKENDS)("backend", backend)
         if max_keys is not None and checkpoint is None:
             raise ValueError("max_keys needs checkpoint: a folder for the models that wait")
         self.key, self.shards = key, shards
@@ -159,7 +157,7 @@ class KeyedModels:
             A weight for each row, or one for all. Not all of River's models take weights.
 
         """
-        self._shards.learn(Chunk(X, y, w, self.key, self._template), predict=False)
+        self._shards.learn(Chunk(self._template, self.key, X, y, w), predict=False)
 
     def predict_then_learn_many(self, X: Any, y: Any = None, w: Any = 1.0) -> Any:
         """Learn the rows of a chunk, and return the prediction for each one before it was learned.
@@ -167,7 +165,7 @@ class KeyedModels:
         The predictions have the form of X: a series of the same kind, or a list. Anomaly detectors give
         their scores.
         """
-        chunk = Chunk(X, y, w, self.key, self._template)
+        chunk = Chunk(self._template, self.key, X, y, w)
         return self._shards.gather(self._shards.learn(chunk, predict=True))
 
     def predict_then_learn_chunks(self, chunks: Iterable[Any]) -> Iterator[Any]:
@@ -190,9 +188,8 @@ class KeyedModels:
 
         """
         last = None
-        for X, y, *w in chunks:
-            chunk = Chunk(X, y, w[0] if w else 1.0, self.key, self._template)
-            sent = self._shards.learn(chunk, predict=True)
+        for given in chunks:
+            sent = self._shards.learn(Chunk(self._template, self.key, *given), predict=True)
             if last is not None:
                 yield self._shards.gather(last)
             last = sent
@@ -204,7 +201,7 @@ class KeyedModels:
 
         Missing values (None, NaN, an infinity) count as absent in models of this package.
         """
-        chunk = Chunk(X, None, 1.0, self.key, self._template, predicted=True)
+        chunk = Chunk(self._template, self.key, X, None, predicted=True)
         return self._shards.gather(self._shards.send(chunk, learn=False, predict=True))
 
     def flush(self) -> None:

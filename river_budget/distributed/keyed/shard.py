@@ -28,7 +28,7 @@ class Shard:
     def run(self, rows: ShardRows, learn: bool, predict: bool) -> list[Any] | None:
         """Predict each row, or None, and then learn it. An unknown key has an untrained model."""
         lesson, found = self.clones.lesson(rows, learn, predict), []
-        for key, start, stop in rows:
+        for key, start, stop in rows.spans:
             known = self._known(key)
             model = self.clones.clone() if known is None else known
             if learn or known is not None:

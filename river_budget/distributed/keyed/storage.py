@@ -94,10 +94,8 @@ class Folder:
         self.made_for = {"model": repr(model), "key": repr(key), "shards": shards}
         self.checkpoint = self.rows = 0
         note = self.path / NOTE
-        if note.exists():
-            self._read(note)
-
-    def _read(self, note: pathlib.Path) -> None:
+        if not note.exists():
+            return
         content = json.loads(note.read_text())
         if content["format"] != FORMAT:
             raise ValueError(f"{note} comes from another version of river_budget")

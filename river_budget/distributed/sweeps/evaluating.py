@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...inputs.batches import Batch
-from ...model.estimators import Classifier, Regressor
-from ...nested import memory_of
+from ...nested import is_bare, memory_of
 from ..dicts import batch_of_dicts
 from .outcomes import Outcome
 
@@ -94,7 +93,9 @@ def validate(model: Any, examples: Examples, metric: Any) -> int:
     from river import evaluate  # imported here, as it takes long to load
 
     count = 0
-    if labels_suffice(model, metric) and examples.batch is not None:
+    # metrics of regression do not say what they require
+    suffices = is_bare(model) and getattr(metric, "requires_labels", True)
+    if suffices and examples.batch is not None:
         targets = [y for _, y in examples]
         predictions = model.predict_then_learn_many(examples.batch, targets).tolist()
         for target, prediction in zip(targets, predictions, strict=True):
@@ -110,11 +111,3 @@ def validate(model: Any, examples: Examples, metric: Any) -> int:
 
     evaluate.progressive_val_score(counted(), model, metric)
     return count
-
-
-def labels_suffice(model: Any, metric: Any) -> bool:
-    """Whether the predictions of `predict_then_learn_many` are enough for the metric."""
-    kind = type(model)  # isinstance would test the last step of a pipeline
-    if issubclass(kind, Classifier):
-        return bool(metric.requires_labels)
-    return issubclass(kind, Regressor)

@@ -8,16 +8,16 @@ import dataclasses
 import itertools
 import math
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from concurrent import futures
-from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
+import numba
 from river import utils
 
 from ...messages.progress import Progress
 from ...parameters import one_of, optional, whole
-from ..workers import backends
+from ..workers import BACKENDS, new_executor
 from ..workers.serial import WorkerLost
 from . import evaluating
 from .evaluating import Examples, ExampleStream
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from river import metrics
 
 FIRST = 1000  # examples by which a stream is recognised
+CORES: int = numba.config.NUMBA_DEFAULT_NUM_THREADS  # type: ignore[attr-defined]
 
 
-class Sweep:
+class Sweep(Iterator[Outcome], contextlib.AbstractContextManager["Sweep"]):
     """Try every setting of a grid over one stream, several at once.
 
     Each setting is a clone of the model that predicts every example before it learns it, as in River's
@@ -113,7 +114,7 @@ class Sweep:
     ):
         optional(whole(1))("workers", workers)
         if not isinstance(backend, futures.Executor):
-            one_of(*backends.NAMES)("backend", backend)
+            one_of(*BACKENDS)("backend", backend)
         _check_metric(metric, model)
         self._metric = metric.clone()
         self._models = utils.expand_param_grid(model, grid)
@@ -123,14 +124,11 @@ class Sweep:
         ]
         self._examples = Examples(stream if callable(stream) else list(stream))
         self._backend = backend
-        self._workers = 1 if backend == "serial" else workers or _cores()
+        self._workers = 1 if backend == "serial" else workers or CORES
         self._journal = None if checkpoint is None else Journal(checkpoint)
         self._progress = progress
         self._done: dict[int, Outcome] = {}
         self._outcomes = self._run()
-
-    def __iter__(self) -> Self:
-        return self
 
     def __next__(self) -> Outcome:
         return next(self._outcomes)
@@ -138,9 +136,6 @@ class Sweep:
     def __len__(self) -> int:
         """How many settings there are."""
         return len(self._models)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: Any) -> None:
         self.close()
@@ -207,7 +202,7 @@ class Sweep:
         with contextlib.ExitStack() as ends:
             executor = self._backend
             if not isinstance(executor, futures.Executor):  # else whoever gave it ends it
-                executor = ends.enter_context(backends.executor(executor))
+                executor = ends.enter_context(new_executor(executor))
             ends.callback(lambda: [future.cancel() for future in running])
             while waiting or running:
                 while waiting and len(running) < self._workers:
@@ -223,24 +218,16 @@ class Sweep:
                     yield outcome
 
 
-def _cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def _check_metric(metric: Any, model: Any) -> None:
     from river import metrics  # imported here, as it takes long to load
 
-    if not isinstance(metric, metrics.base.Metric) or isinstance(metric, metrics.base.Metrics):
+    if not isinstance(metric, metrics.base.Metric):
         raise ValueError(f"metric must be one of River's metrics, not {metric!r}")
     try:
-        value = metric.get()
-    except NotImplementedError:
-        value = None
-    if not isinstance(value, Real):
-        raise ValueError(f"metric: {type(metric).__name__} has no value that is a number")
+        float(metric.get())
+    except (NotImplementedError, TypeError):
+        reason = f"metric: {type(metric).__name__} has no value that is a number"
+        raise ValueError(reason) from None
     if not metric.works_with(model):
         raise ValueError(f"metric: {type(metric).__name__} does not work with this model")
 

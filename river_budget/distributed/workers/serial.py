@@ -29,21 +29,16 @@ class WorkerLost(RuntimeError):
 Answer = futures.Future[Any]  # to a call, here at once and elsewhere later
 
 
-def finished(function: Any, *arguments: Any) -> Answer:
-    """The answer to a call that is made now."""
-    answer: Answer = futures.Future()
-    try:
-        answer.set_result(function(*arguments))
-    except Exception as error:
-        answer.set_exception(error)
-    return answer
-
-
 class Serial(futures.Executor):
     """Runs functions in this process, each at once."""
 
     def submit(self, function: Any, /, *arguments: Any, **_: Any) -> Answer:
-        return finished(function, *arguments)
+        answer: Answer = futures.Future()
+        try:
+            answer.set_result(function(*arguments))
+        except Exception as error:
+            answer.set_exception(error)
+        return answer
 
 
 class Host:
@@ -96,7 +91,7 @@ class Worker:
 
     def send(self, method: str, *arguments: Any) -> Answer:
         """Call a method of the host."""
-        return finished(getattr(self.host, method), self.epoch, *arguments)
+        return Serial().submit(getattr(self.host, method), self.epoch, *arguments)
 
     def close(self) -> None:
         """End the worker at once."""
