@@ -25,7 +25,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compiling.jit import REORDERED, compiled
+from ...compiling.jit import compiled
+from ...simd.vector_ops import squared_distance
 from .memory import LEAST_VOTE_WEIGHT, insert
 from .tables import FOLLOWED, LINKED, LINKS, columns_of, desk_of, found_of, room_of
 
@@ -64,7 +65,7 @@ def find_far(model, state, n):
     return n
 
 
-@compiled(fastmath=REORDERED)
+@compiled
 def compare_linked(model, state, n):
     """Write the rows linked from the nearest rows that have not been followed yet, without rows already seen, and their
     distances. Returns how many there are."""
@@ -84,11 +85,7 @@ def compare_linked(model, state, n):
                 found[end] = row
                 end += ONE if word & bit == NONE else NONE
     for i in range(end):
-        row, total = archive[found[i]], 0.0
-        for f in range(state.features):
-            apart = row[f] - x[f]
-            total += weights[f] * apart * apart
-        distances[i] = total
+        distances[i] = squared_distance(archive[found[i]], x, weights, state.features)
     return np.int64(end)
 
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from ...block.limits import HUGE, padded_count
 from ...compiling.array_views import as_u64
-from ...compiling.jit import REORDERED, compiled
+from ...compiling.jit import compiled
 from ...simd.exponential import exp_of
+from ...simd.vector_ops import dot
 from .tables import (
     NEIGHBOURS,
     ROUNDED_NEIGHBOURS,
@@ -114,12 +115,11 @@ def find_nearest(model):
 # Votes
 
 
-@compiled(fastmath=REORDERED)
+@compiled
 def weigh(neighbours, n, softness):
     """pi_i ~ w_i exp(-beta (D_i - D_(1)) / D_(K)) over the n nearest, and 0 behind them. Returns 1 / sum pi_i^2, the number
     of neighbours if all had the same share; 0 of none."""
     least, shares, weights = neighbours.distance, neighbours.share, neighbours.weight
-    total, squares = 0.0, 0.0
     if n == 0:
         return 0.0
     farthest = least[n - 1] if least[n - 1] > LEAST_VOTE_DISTANCE else LEAST_VOTE_DISTANCE
@@ -127,9 +127,11 @@ def weigh(neighbours, n, softness):
     for k in range(n, ROUNDED_NEIGHBOURS):
         least[k], weights[k] = least[0], 0.0
     for k in range(ROUNDED_NEIGHBOURS):
-        shares[k] = exp_of(-rate * (least[k] - least[0])) * weights[k]
-        total += shares[k]
-        squares += shares[k] * shares[k]
+        shares[k] = exp_of(-rate * (least[k] - least[0]))
+    total = dot(shares, weights, ROUNDED_NEIGHBOURS)
+    for k in range(ROUNDED_NEIGHBOURS):
+        shares[k] *= weights[k]
+    squares = dot(shares, shares, ROUNDED_NEIGHBOURS)
     for k in range(ROUNDED_NEIGHBOURS):
         shares[k] /= total
     return total * total / squares
