@@ -90,7 +90,9 @@ def merge(
     all_models = list(models)
     if not all_models:
         raise ValueError("models must be at least one model")
-    if budget is not None and not any(map(_takes_budget, all_models)):
+    if budget is not None and not any(
+        takes_budget(step) for model in all_models for step in steps_of(model)
+    ):
         raise ValueError(f"budget={budget!r}: {type(all_models[0]).__name__} has none")
     return _merged(all_models, _shares(weights, len(all_models)), budget)
 
@@ -103,11 +105,6 @@ def _shares(weights: Iterable[float] | None, n: int) -> list[float]:
     if len(given) != n or len(shares) != n:
         raise ValueError(f"weights must be a finite number for each of {n} models, not {given!r}")
     return shares
-
-
-def _takes_budget(model: Any) -> bool:
-    """Whether a step takes a budget; the landmarks of a Nystroem stay."""
-    return any(takes_budget(step) and not isinstance(step, Nystroem) for step in steps_of(model))
 
 
 def _merged(models: list[Any], weights: list[float], budget: int | None) -> Any:

@@ -78,17 +78,9 @@ def _agree(a: Any, b: Any) -> bool:
 
 
 def takes_budget(model: Any) -> bool:
-    return isinstance(model, BudgetModel) and model.algorithm.columns.limit in model.parameters()
-
-
-def limit_of(models: list[Any], budget: int | None) -> dict[str, Any]:
-    """The parameter that limits the number of vectors."""
-    if not takes_budget(models[0]):
-        return {}
-    limits = [model.budget_in_use for model in models]
-    if budget is None and None not in limits:
-        budget = max(limits)
-    return {models[0].algorithm.columns.limit: budget}
+    """Whether a parameter limits the number of vectors; the landmarks of a map stay."""
+    is_expansion = isinstance(model, BudgetModel) and not isinstance(model, Transformer)
+    return is_expansion and model.algorithm.columns.limit in model.parameters()
 
 
 def distinct(names: Iterable[Iterable[Any]]) -> list[Any]:
@@ -119,13 +111,9 @@ def columns_of(model: Any, result: Any) -> Any:
     known, names = model.labels.known, result.labels.known
     if len(names) <= 2:
         return np.array([[1.0 if known[0] == names[0] else -1.0]])
-    columns = np.zeros((model.n_outputs, len(names)))
-    for i, label in enumerate(known):
-        if len(known) > 2:
-            columns[i, names.index(label)] = 1.0
-        else:  # the one output becomes two, as when a model learns a third class
-            columns[0, names.index(label)] = -0.5 if i == 0 else 0.5
-    return columns
+    columns = np.eye(len(names))[[names.index(label) for label in known]]
+    # the one output of two labels becomes two, as when a model learns a third class
+    return columns if len(known) > 2 else [[-0.5, 0.5][: len(known)]] @ columns
 
 
 # The sum
@@ -149,7 +137,12 @@ def weighted_sum(models: list[Any], weights: list[float], budget: int | None) ->
     models = [model.twin() for model in models]
     source = next((model for model in models if model.block is not None), models[0])
     check_alike(models, source)
-    result = models[0].clone(limit_of(models, budget))
+    result = models[0].clone()
+    if takes_budget(result):
+        limits = [model.budget_in_use for model in models]
+        if budget is None and None not in limits:
+            budget = max(limits)
+        result = result.clone({result.algorithm.columns.limit: budget})
     result.entropy, result.target_name = source.entropy, source.target_name
     if hasattr(result, "labels"):
         unite_labels(result, models)
@@ -199,10 +192,8 @@ def _calibration(parts: list[Part]) -> dict[str, float]:
 
 def _add_waves(result: Any, parts: list[Part]) -> None:
     """Add models with equal waves: the weights of their cosines and sines add up."""
-    names, columns = (
-        in_order(distinct(part.model.features for part in parts)),
-        result.algorithm.columns,
-    )
+    columns = result.algorithm.columns
+    names = in_order(distinct(part.model.features for part in parts))
     # of very many, none need be kept: their frequencies are drawn again when they come back
     names = names if len(names) <= columns.most_names(result) else []
     result.features = result.index_of(names)
@@ -210,10 +201,8 @@ def _add_waves(result: Any, parts: list[Part]) -> None:
     columns.draw(result, result.block, names, range(len(names)))
     block = blocks.views(result.block)
     for part in parts:
-        for sums, table in (
-            (block.coefficients, part.block.coefficients),
-            (block.per_vector, part.block.per_vector),
-        ):
+        for name in ("coefficients", "per_vector"):
+            sums, table = getattr(block, name), getattr(part.block, name)
             if sums.size:  # a feature map has no weights
                 # several rows of numbers for each output
                 rows = table.reshape(len(part.columns), -1, table.shape[1])

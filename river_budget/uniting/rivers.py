@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +12,6 @@ from river import base, compose, utils
 
 from ..algorithms.scaling.scalers import Scaler, StandardScaler
 from ..nested import steps_of
-
-Tables = list[dict[Any, float]]
 
 
 def merged(models: list[Any], weights: list[float]) -> Any:
@@ -36,6 +35,8 @@ def merged(models: list[Any], weights: list[float]) -> Any:
         result.take_from(merged([model.as_river() for model in models], weights))
         return result
     if kind in kinds:
+        if any(getattr(model, "window_size", None) is not None for model in models):
+            raise ValueError(f"{kind.__name__} with a window_size cannot be merged")
         return kinds[kind](models, weights)
     if isinstance(models[0], base.Transformer):
         if all(_equal(model, models[0]) for model in models):
@@ -55,14 +56,12 @@ def _equal(a: Any, b: Any) -> bool:
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(_equal, a, b))
     if isinstance(a, types.FunctionType):  # pickling a function gives a new object
-        return a.__code__ == b.__code__ and all(map(_equal, _bound(a), _bound(b)))
+        parts = [
+            (f.__code__, f.__defaults__, f.__kwdefaults__, inspect.getclosurevars(f).nonlocals)
+            for f in (a, b)
+        ]
+        return _equal(*parts)
     return (a == b) is True
-
-
-def _bound(function: types.FunctionType) -> tuple[Any, ...]:
-    """The values that a function is bound to: its closure and defaults."""
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    return cells, function.__defaults__, function.__kwdefaults__
 
 
 def _check_equal(models: list[Any], *names: str) -> None:
@@ -76,12 +75,11 @@ def _check_equal(models: list[Any], *names: str) -> None:
                 )
 
 
-def _sum(tables: Tables, weights: list[float]) -> dict[Any, float]:
+def _sum(tables: list[dict[Any, float]], weights: list[float]) -> Any:
     """The weighted sum of dicts of numbers; a missing name counts as 0."""
-    total: dict[Any, float] = {}
+    total: Any = utils.VectorDict()
     for table, weight in zip(tables, weights, strict=True):
-        for name, value in table.items():
-            total[name] = total.get(name, 0.0) + weight * value
+        total += weight * utils.VectorDict(table)
     return total
 
 
@@ -96,11 +94,10 @@ def _linear(models: list[Any], weights: list[float]) -> Any:
     total = _sum([model.weights for model in models], weights)
     result.intercept = _total("intercept", models, weights)
     if not hasattr(result, "optimizer"):  # passive-aggressive
-        result.weights.clear()
         result.weights.update(total)
         return result
     _check_equal(models, "loss", "intercept_init")
-    result._weights = utils.VectorDict(total)
+    result._weights = total
     if result.l1 != 0:
         _check_equal(models, "l1")
         penalties = _sum([model.cum_l1.to_dict() for model in models], weights)
@@ -114,9 +111,7 @@ def _softmax(models: list[Any], weights: list[float]) -> Any:
     _check_equal(models, "loss")
     result = copy.deepcopy(models[0])
     for label in {label: None for model in models for label in model.weights}:
-        tables = [model.weights.get(label, {}) for model in models]
-        total = _sum(tables, weights)
-        result.weights[label].clear()
+        total = _sum([model.weights.get(label, {}) for model in models], weights)
         result.weights[label].update(total)
     return result
 
@@ -139,7 +134,6 @@ def pooled_targets(models: list[Any]) -> Any:
 
 
 def _standard_scaler(models: list[Any], weights: list[float]) -> Any:
-    _check_no_window(models)
     _check_equal(models, "with_std")
     result = copy.deepcopy(models[0])
     for other in models[1:]:
@@ -166,7 +160,6 @@ def _pool(scaler: Any, other: Any, sign: int = 1) -> None:
 
 
 def _min_max_scaler(models: list[Any], weights: list[float]) -> Any:
-    _check_no_window(models)
     result = copy.deepcopy(models[0])
     for other in models[1:]:
         for name in other.min:
@@ -175,30 +168,21 @@ def _min_max_scaler(models: list[Any], weights: list[float]) -> Any:
     return result
 
 
-def _check_no_window(models: list[Any]) -> None:
-    if any(model.window_size is not None for model in models):
-        raise ValueError(f"{type(models[0]).__name__} with a window_size cannot be merged")
-
-
 # Scalers that began as copies: the examples of the original must count only once in the merge
 
 
 def forget_common(models: list[Any], before: Any) -> None:
     """Remove the statistics that all models began with from the scalers of all but the first."""
-    for model in models[1:]:
-        for step, common in zip(steps_of(model), steps_of(before), strict=True):
-            _forget(step, common)
-
-
-def _forget(scaler: Any, common: Any) -> None:
     from river import preprocessing
 
-    if isinstance(scaler, compose.TargetTransformRegressor):
-        if common.var.n:
-            scaler.var -= common.var  # type: ignore[attr-defined]
-    elif isinstance(scaler, StandardScaler):
-        theirs = scaler.as_river()
-        _pool(theirs, common.as_river(), -1)
-        scaler.take_from(theirs)
-    elif isinstance(scaler, preprocessing.StandardScaler):
-        _pool(scaler, common, -1)
+    for model in models[1:]:
+        for scaler, common in zip(steps_of(model), steps_of(before), strict=True):
+            if isinstance(scaler, compose.TargetTransformRegressor):
+                if common.var.n:
+                    scaler.var -= common.var  # type: ignore[attr-defined]
+            elif isinstance(scaler, StandardScaler):
+                theirs = scaler.as_river()
+                _pool(theirs, common.as_river(), -1)
+                scaler.take_from(theirs)
+            elif isinstance(scaler, preprocessing.StandardScaler):
+                _pool(scaler, common, -1)
