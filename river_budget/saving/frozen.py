@@ -5,17 +5,6 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 
-def _changing(model: Any) -> list[str]:
-    """The methods that change a model: those marked by `changes_the_model`, learning, and River's mutate."""
-    marked = [
-        name
-        for kind in type(model).__mro__
-        for name, method in vars(kind).items()
-        if getattr(method, "changes_the_model", False)
-    ]
-    return [*marked, "learn_one", "learn_many", "mutate"]
-
-
 def is_frozen(model: Any) -> bool:
     return vars(model).get("learn_one") is refuse
 
@@ -25,7 +14,14 @@ def refuse(*arguments: Any, **named: Any) -> NoReturn:
 
 
 def freeze(model: Any) -> Any:
-    for name in _changing(model):
+    """Replace the methods that change a model: the marked ones, learning, and River's mutate."""
+    marked = [
+        name
+        for kind in type(model).__mro__
+        for name, method in vars(kind).items()
+        if getattr(method, "changes_the_model", False)
+    ]
+    for name in (*marked, "learn_one", "learn_many", "mutate"):
         if hasattr(model, name):
             setattr(model, name, refuse)
     return model

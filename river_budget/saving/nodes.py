@@ -9,6 +9,7 @@ is what would be loaded: `saved` and `loaded` compare.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -100,16 +101,14 @@ def _encoded(model: Any, arrays: Arrays, depth: int = 0) -> Node:
             f"more than {DEEPEST_PIPELINE} pipelines within each other cannot be saved"
         )
 
-    def inner(model: Any) -> Node:
-        return _encoded(model, arrays, depth + 1)
-
     node: Node
     if class_named(type(model).__name__) is type(model):
         node = states.encoded(model, arrays)
     else:
         # a guarded pipeline is one whose steps have a guard
-        is_pipeline = isinstance(model, compose.Pipeline)
-        node = encoding.encoded(model, inner, "compose.Pipeline" if is_pipeline else None)
+        key = "compose.Pipeline" if isinstance(model, compose.Pipeline) else None
+        inner = functools.partial(_encoded, arrays=arrays, depth=depth + 1)
+        node = encoding.encoded(model, inner, key)
     if frozen.is_frozen(model):
         node["predict_only"] = True
     return node
@@ -160,10 +159,7 @@ def _model(node: Node, source: Source, only_predicts: bool, depth: int) -> Any:
     kind = node.get("class")
     if isinstance(kind, str) and class_named(kind) is not None:
         return states.decoded(class_named(kind), node, source, only_predicts)
-
-    def inner(node: Any) -> Any:
-        return decoded(node, source, depth + 1)
-
     if isinstance(kind, str) and kind in steps.MODELS:
+        inner = functools.partial(decoded, source=source, depth=depth + 1)
         return encoding.decoded(node, Reading(inner, source.reserve))
     raise SavedModelError(f"the file holds a {plain.short(kind)}, which this version does not know")

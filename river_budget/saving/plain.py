@@ -47,11 +47,6 @@ def encoded(value: Any, depth: int = 0) -> Any:
     )
 
 
-def number(value: Any) -> Any:
-    """Encode a number that may be NaN."""
-    return {"float": "nan"} if type(value) is float and value != value else encoded(value)
-
-
 def decoded(value: Any, depth: int = 0) -> Any:
     if value is None or type(value) in (bool, int, str):
         return value
@@ -64,7 +59,7 @@ def decoded(value: Any, depth: int = 0) -> Any:
                 pass
         if kind == "tuple" and isinstance(content, list):
             return tuple(decoded(part, depth + 1) for part in content)
-        if kind == "dict" and isinstance(content, list) and all(map(_is_pair, content)):
+        if kind == "dict" and isinstance(content, list):
             return _dict(content, depth + 1)
         if kind == "Custom" and isinstance(content, dict):
             return _kernel_function(content.get("name"))
@@ -87,11 +82,9 @@ def is_name(value: Any) -> bool:
     return value is None or (isinstance(value, (bool, int, float, str)) and value == value)
 
 
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2
-
-
 def _dict(pairs: list[Any], depth: int) -> dict[Any, Any]:
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        raise damaged("a table has no pairs of names and values")
     try:
         return {decoded(key, depth): decoded(value, depth) for key, value in pairs}
     except TypeError:  # an unhashable key in a forged file

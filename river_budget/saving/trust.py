@@ -128,11 +128,8 @@ def check_parameters(model: Any) -> None:
 def check_state(model: Any, count: int) -> None:
     """Check the state of a model whose block has been filled from a file."""
     check_declared(model)
-    block, record, tables = (
-        blocks.views(model.block),
-        model.state_record(),
-        model.algorithm.columns.tables(model),
-    )
+    block, record = blocks.views(model.block), model.state_record()
+    tables = model.algorithm.columns.tables(model)
     for name, (least, most) in ranges_of(model).items():
         if name in record.dtype.names:
             values = record[name]

@@ -56,7 +56,8 @@ class Value(Kind):
             value = value.item()
         if not self.allowed(value):
             raise SavedModelError(f"{plain.short(value)} cannot be saved: it must be {self.what}")
-        return plain.number(value)
+        is_nan = type(value) is float and value != value
+        return {"float": "nan"} if is_nan else plain.encoded(value)
 
     def decoded(self, node: Any, old: Any, read: Reading) -> Any:
         found = plain.decoded(node)
