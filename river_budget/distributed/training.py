@@ -22,8 +22,8 @@ from .workers import BACKENDS, new_worker
 from .workers.serial import Worker
 
 FIRST = 500  # examples to test whether the model can be merged, and to compile the code for merging
-Pair = tuple[Any, Any]  # rows and targets
-ShardStream = Iterable[Any] | Pair | Callable[[], Iterable[Any] | Pair]
+# examples, or a pair of rows and targets
+ShardStream = Iterable[Any] | Callable[[], Iterable[Any]]
 
 
 def train_shards(
@@ -129,9 +129,6 @@ def _merged(learned: Sequence[tuple[int, Any]], before: Any) -> Any:
     return merge(models, [count / sum(counts) for count in counts])
 
 
-# the workers
-
-
 class Trainee:
     """The object of a worker: it learns its stream, some examples at a time.
 
@@ -141,13 +138,17 @@ class Trainee:
     def __init__(self, stream: ShardStream, many: bool):
         given: Any = stream() if callable(stream) else stream
         self.batch: Batch | None = None
-        # a pair of rows and targets, or a sequence of examples
+        rows: Any
         if isinstance(given, tuple) and len(given) == 2 and hasattr(given[0], "shape"):
             X, self.targets = given[0], Targets(given[1], len(given[0])).values
             if many:
                 self.batch, self.at = batch_of(X), 0
+            elif isinstance(X, np.ndarray):
+                rows = (dict(enumerate(row.tolist())) for row in X)
+                given = zip(rows, self.targets, strict=True)
             else:
-                given = zip(dicts(X), self.targets, strict=True)
+                rows = dataframe.into_frame(X).iter_rows(named=True)
+                given = zip(rows, self.targets, strict=True)
         self.examples = iter(given)
 
     def learn(self, model: Any, most: int | None) -> tuple[int, Any]:
@@ -164,10 +165,3 @@ class Trainee:
             learn_example(model, *example)
             count += 1
         return count, model
-
-
-def dicts(X: Any) -> Iterator[dict[Any, Any]]:
-    """The rows of a matrix or a frame, one by one."""
-    if isinstance(X, np.ndarray):
-        return (dict(enumerate(row.tolist())) for row in X)
-    return iter(dataframe.into_frame(X).iter_rows(named=True))

@@ -61,8 +61,6 @@ class Chunk:
     def __len__(self) -> int:
         return len(self.keys)
 
-    # rows
-
     def _features(self, frame: Frame, key: Any) -> Any:
         """The columns of a frame without that of the keys."""
         if key not in frame.names:
@@ -93,8 +91,6 @@ class Chunk:
         for x in self.rows:
             index.taken(index.present(x) if predicted else x)
 
-    # targets
-
     def _targets(self, y: Any, template: Any) -> Any:
         targets = Targets(y, len(self))
         self.name = targets.name
@@ -109,38 +105,37 @@ class Chunk:
                 return targets.values
         return values
 
-    # rows of shards
-
     def by_shard(self, shards: int) -> Iterator[tuple[int, Any, ShardRows]]:
         """(shard, the places in the chunk, the rows) for every shard that has rows."""
-        places: dict[Any, list[int]] = {}  # by key
+        by_key: dict[Any, list[int]] = {}
         try:
             for place, key in enumerate(self.keys):
-                places.setdefault(key, []).append(place)
+                by_key.setdefault(key, []).append(place)
         except TypeError:
             raise ValueError("a key must be text, bytes, a number or a tuple of these") from None
         owned: list[dict[bytes, list[int]]] = [{} for _ in range(shards)]
-        for key, some in places.items():
+        for key, some in by_key.items():
             name, shard = address(key, shards)
             owned[shard][name] = some
         for shard, own in enumerate(owned):
-            if own:
-                yield shard, *self._shard_rows(own)
-
-    def _shard_rows(self, own: dict[bytes, list[int]]) -> tuple[Any, ShardRows]:
-        spans, listed = [], list[int]()
-        for name, some in own.items():
-            spans.append((name, len(listed), len(listed) + len(some)))
-            listed += some
-        places = np.array(listed)
-        rows = ShardRows(
-            spans=spans,
-            names=self.names,
-            examples=picked(self.rows, places),
-            targets=None if self.targets is None else picked(self.targets, places),
-            weights=None if self.weights is None else self.weights[places],
-        )
-        return places, rows
+            if not own:
+                continue
+            spans, listed = [], list[int]()
+            for name, some in own.items():
+                spans.append((name, len(listed), len(listed) + len(some)))
+                listed += some
+            places = np.array(listed)
+            yield (
+                shard,
+                places,
+                ShardRows(
+                    spans=spans,
+                    names=self.names,
+                    examples=picked(self.rows, places),
+                    targets=None if self.targets is None else picked(self.targets, places),
+                    weights=None if self.weights is None else self.weights[places],
+                ),
+            )
 
     def series(self, values: list[Any]) -> Any:
         """Predictions in the form that the rows came in."""

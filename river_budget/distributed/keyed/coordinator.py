@@ -72,7 +72,7 @@ class Coordinator:
         self.waiting: collections.deque[Sent] = collections.deque()
         begun = []
         for place, worker in enumerate(self.workers):
-            # without a folder, a database in memory that nothing is written to
+            # without a folder, a database in memory to which nothing is written
             path = ":memory:" if self.folder is None else self.folder.shard(place)
             begun.append(worker.begin(Shard, self.template, path, self.number, self.capacity))
         for answer in begun:
@@ -103,7 +103,6 @@ class Coordinator:
         ) from None
 
     def stop(self) -> None:
-        """End all workers at once."""
         for worker in self.workers:
             worker.close()
         self.workers = []
@@ -150,11 +149,9 @@ class Coordinator:
         return sent.chunk.series(values)
 
     def ask(self, shard: int, method: str, *arguments: Any) -> Any:
-        """The answer of one shard."""
         return self._result(self.workers[shard].submit(method, *arguments), self.epoch)
 
     def ask_all(self, method: str, *arguments: Any) -> list[Any]:
-        """The answers of all shards."""
         answers = [worker.submit(method, *arguments) for worker in self.workers]
         return [self._result(answer, self.epoch) for answer in answers]
 

@@ -23,7 +23,6 @@ MANY = 2**16  # keys whose bytes and shards are remembered for later chunks
 
 
 def packed(key: Any) -> bytes:
-    """The bytes of a key."""
     return json.dumps(_plain(key), separators=(",", ":")).encode()
 
 
@@ -73,6 +72,5 @@ def shard_of(name: bytes, shards: int) -> int:
 
 @functools.lru_cache(MANY, typed=True)
 def address(key: Any, shards: int) -> tuple[bytes, int]:
-    """The bytes of a key and its shard."""
     name = packed(key)
     return name, shard_of(name, shards)

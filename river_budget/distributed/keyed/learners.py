@@ -38,9 +38,6 @@ class Clones:
     def share(self, model: Any) -> None:
         """Do nothing: models of other packages share no indexes."""
 
-    def lesson(self, *message: Any) -> Lesson:
-        return Lesson(self, *message)
-
 
 class Lesson:
     """The rows of a message, which models predict and learn example by example."""
@@ -94,9 +91,6 @@ class OurClones(Clones):
     def _shared(self, index: Any, values: list[Any]) -> Any:
         """The shared index of these values. Values of different types differ: 1 is not True here."""
         return self.indexes.setdefault((type(index), *map(type, values), *values), index)
-
-    def lesson(self, *message: Any) -> Lesson:
-        return OurLesson(self, *message)
 
 
 class OurLesson(Lesson):

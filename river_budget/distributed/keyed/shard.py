@@ -7,7 +7,7 @@ from typing import Any
 
 from ...nested import is_bare, memory_of
 from .chunks import ShardRows
-from .learners import Clones, OurClones
+from .learners import Clones, Lesson, OurClones, OurLesson
 from .storage import ShardDatabase, States
 
 
@@ -18,7 +18,9 @@ class Shard:
         self, template: Any, path: str | os.PathLike[str], checkpoint: int, capacity: int | None
     ):
         self.states, self.capacity = States(template), capacity
-        self.clones = (OurClones if is_bare(template) else Clones)(template)
+        ours = is_bare(template)
+        self.clones = OurClones(template) if ours else Clones(template)
+        self.lesson = OurLesson if ours else Lesson
         self.models: dict[bytes, Any] = {}  # in the order of their last use
         self.changed: set[bytes] = set()  # keys whose models have changed and are not written yet
         self.database = ShardDatabase(path, checkpoint)
@@ -27,7 +29,7 @@ class Shard:
 
     def run(self, rows: ShardRows, learn: bool, predict: bool) -> list[Any] | None:
         """Predict each row, or None, and then learn it. An unknown key has an untrained model."""
-        lesson, found = self.clones.lesson(rows, learn, predict), []
+        lesson, found = self.lesson(self.clones, rows, learn, predict), []
         for key, start, stop in rows.spans:
             known = self._known(key)
             model = self.clones.clone() if known is None else known

@@ -49,10 +49,6 @@ PATIENCE = 10  # seconds to wait for the lock of a process that has just been ki
 
 TEMPLATE, MODELS = "template", "models"
 PARTS = [archive.HEAD, TEMPLATE, MODELS]
-
-
-# models as bytes
-
 SAVED, PICKLED = "saved", "pickled"  # the forms; only reading pickled ones can execute code
 
 
@@ -66,7 +62,6 @@ class States:
         self.form = PICKLED if self.settings is None else SAVED
 
     def of(self, model: Any) -> bytes:
-        """The bytes of a model."""
         if self.form == PICKLED:
             return pickle.dumps(model, protocol=5)
         return archive.packed(*nodes.encoded(model))
@@ -80,9 +75,6 @@ class States:
         if nodes.settings(head["model"]) != self.settings:
             raise SavedModelError("the state of a model has another class or other parameters")
         return model
-
-
-# the folder
 
 
 class Folder:
@@ -113,7 +105,6 @@ class Folder:
         self.checkpoint, self.rows = content["checkpoint"], content["rows"]
 
     def shard(self, place: int) -> pathlib.Path:
-        """The database of a shard."""
         return self.path / f"shard-{place}.sqlite"
 
     def complete(self, checkpoint: int, rows: int) -> None:
@@ -121,9 +112,6 @@ class Folder:
         content = {"format": FORMAT, "checkpoint": checkpoint, "rows": rows} | self.made_for
         files.write(self.path / NOTE, json.dumps(content, indent=1).encode())
         self.checkpoint, self.rows = checkpoint, rows
-
-
-# the database of a shard
 
 
 class ShardDatabase:
@@ -191,9 +179,6 @@ class ShardDatabase:
     def close(self) -> None:
         """Close the database. Writes since the last checkpoint are undone."""
         self.connection.close()
-
-
-# all models in one file
 
 
 def write(

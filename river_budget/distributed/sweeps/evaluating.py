@@ -6,6 +6,7 @@ import contextlib
 import copy
 import dataclasses
 import functools
+import itertools
 import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -92,7 +93,6 @@ def validate(model: Any, examples: Examples, metric: Any) -> int:
     """
     from river import evaluate  # imported here, as it takes long to load
 
-    count = 0
     # metrics of regression do not say what they require
     suffices = is_bare(model) and getattr(metric, "requires_labels", True)
     if suffices and examples.batch is not None:
@@ -102,12 +102,7 @@ def validate(model: Any, examples: Examples, metric: Any) -> int:
             if prediction is not None:
                 metric.update(y_true=target, y_pred=prediction)
         return len(targets)
-
-    def counted() -> Iterator[Any]:
-        nonlocal count
-        for example in examples:
-            count += 1
-            yield example
-
-    evaluate.progressive_val_score(counted(), model, metric)
-    return count
+    numbers = itertools.count()
+    counted = (example for example, _ in zip(examples, numbers, strict=False))
+    evaluate.progressive_val_score(counted, model, metric)
+    return next(numbers)

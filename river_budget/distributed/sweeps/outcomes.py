@@ -95,7 +95,6 @@ class Journal:
             os.truncate(self.path, len(content) - len(rest))
 
     def add(self, key: str, outcome: Outcome) -> None:
-        """Write one line."""
         numbers = {name: getattr(outcome, name) for name in MEASURED}
         record = {"key": key, "setting": outcome.name} | numbers
         with open(self.path, "ab", buffering=0) as file:

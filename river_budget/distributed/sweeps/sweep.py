@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import itertools
 import math
+import operator
 import os
 from collections.abc import Generator, Iterator, Mapping
 from concurrent import futures
@@ -155,15 +156,12 @@ class Sweep(Iterator[Outcome], contextlib.AbstractContextManager["Sweep"]):
 
     def best(self) -> Outcome:
         """The best outcome by the metric, of equal ones the first. Runs the remaining settings."""
-        valued = [
-            (each.value, each)
-            for each in self.table()
-            if each.value is not None and not math.isnan(each.value)
-        ]
+        table = self.table()
+        valued = [each for each in table if each.value is not None and not math.isnan(each.value)]
         if not valued:
             raise ValueError("no setting has a value: look at the errors in the table")
         pick = max if self._metric.bigger_is_better else min
-        return pick(valued, key=lambda pair: pair[0])[1]
+        return pick(valued, key=operator.attrgetter("value"))
 
     # running
 

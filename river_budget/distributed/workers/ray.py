@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from concurrent import futures
 from typing import Any
@@ -47,15 +46,15 @@ class Answers:
             return answer
 
         def receive(received: Answer) -> None:
-            error = received.exception()
-            with contextlib.suppress(futures.InvalidStateError):  # it was an error already
-                if error is None:
-                    answer.set_result(received.result())
-                else:
-                    answer.set_exception(_raised(self.ray, error))
+            if self.waiting.pop(answer, None) is None:  # it is an error already
+                return
+            if (error := received.exception()) is None:
+                answer.set_result(received.result())
+            else:
+                answer.set_exception(_raised(self.ray, error))
 
+        answer.set_running_or_notify_cancel()  # so that nobody else ends it
         self.waiting[answer] = reference = call.remote(*arguments)
-        answer.add_done_callback(self.waiting.pop)
         reference.future().add_done_callback(receive)
         return answer
 
@@ -63,7 +62,7 @@ class Answers:
         while not self.closed.wait(BETWEEN_LOOKS):
             if not self.ray.is_initialized():
                 for answer in list(self.waiting):
-                    with contextlib.suppress(futures.InvalidStateError):
+                    if self.waiting.pop(answer, None) is not None:
                         answer.set_exception(WorkerLost(GONE))
 
 

@@ -57,7 +57,6 @@ class Host:
         self.epoch, self.held = epoch, kind(*arguments)
 
     def call(self, epoch: int, method: str, *arguments: Any) -> Any:
-        """The value of a method of the object."""
         if epoch != self.epoch or self.held is None:
             raise WorkerLost("a worker is gone, or another has begun in its place")
         return getattr(self.held, method)(*arguments)
@@ -94,5 +93,4 @@ class Worker:
         return Serial().submit(getattr(self.host, method), self.epoch, *arguments)
 
     def close(self) -> None:
-        """End the worker at once."""
         self.host.close()
