@@ -8,7 +8,6 @@ import os
 import sys
 from concurrent import futures
 
-import conftest
 import pytest
 from processes import KILL, output_of
 
@@ -105,12 +104,6 @@ def test_a_call_for_an_earlier_object_is_refused():
     assert host.call(2, "copy") == ["b"]
 
 
-def test_a_serial_worker_is_in_this_process():
-    worker = new_worker("serial")
-    worker.begin(importlib.import_module, "os")
-    assert worker.submit("getpid").result() == os.getpid()
-
-
 # Ray
 
 
@@ -158,15 +151,6 @@ def test_an_error_that_cannot_be_read_here_is_no_loss(on_ray):
     with pytest.raises(Exception, match="Odd") as error:
         on_ray(Raiser).submit("call").result()
     assert not isinstance(error.value, WorkerLost)
-
-
-def test_where_ray_was_shut_down_nothing_is_started(ray, on_ray, monkeypatch):
-    worker = process(on_ray)
-    with monkeypatch.context() as patch:
-        patch.setattr(ray, "is_initialized", lambda: False)
-        with pytest.raises(WorkerLost, match="shut down"):
-            worker.submit("getpid").result()
-    assert worker.submit("getpid").result() != os.getpid()
 
 
 NEVER_ANSWERED = """
@@ -235,29 +219,6 @@ def test_tasks_run_in_other_processes_and_raise_their_errors(ray):
         assert executor.submit(os.getpid).result() != os.getpid()
         with pytest.raises(ValueError, match="invalid literal"):
             executor.submit(int, "seven").result()
-
-
-def test_where_ray_gives_up_its_tests_are_skipped_and_our_own_errors_are_not(monkeypatch):
-    ray = pytest.importorskip("ray")
-
-    def gives_up(*arguments, **options):
-        namespace = {"__name__": "ray._private.node"}
-        exec("def start(): raise Exception('The node timed out')", namespace)
-        namespace["start"]()
-
-    def breaks(*arguments, **options):
-        raise RuntimeError("ours")
-
-    monkeypatch.setattr(conftest, "NO_RAY", [])
-    monkeypatch.setattr(ray, "init", breaks)
-    with pytest.raises(RuntimeError, match="ours"):
-        conftest.started_ray()
-    monkeypatch.setattr(ray, "init", gives_up)
-    with pytest.raises(pytest.skip.Exception, match="The node timed out"):
-        conftest.started_ray()
-    monkeypatch.setattr(ray, "init", breaks)  # it is not tried again
-    with pytest.raises(pytest.skip.Exception, match="The node timed out"):
-        conftest.started_ray()
 
 
 def test_the_package_is_at_hand_under_its_name():

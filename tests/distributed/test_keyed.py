@@ -286,14 +286,6 @@ def test_keys_are_spread_evenly():
             assert counts.min() > 0.8 * 3000 / shards
 
 
-@pytest.mark.parametrize("key", [None, float("nan"), [1], {"a": 1}, 1j, ("a", None)], ids=repr)
-def test_what_is_no_key_is_refused(key):
-    with keyed() as models:
-        with pytest.raises(ValueError, match="a key must be"):
-            models.learn_many([{"key": 1, "a": 1.0}, {"key": key, "a": 1.0}], ["x", "y"])
-        assert models.keys() == []
-
-
 # errors
 
 

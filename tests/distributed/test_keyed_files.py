@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import pickle
 import sqlite3
 
 import pytest
 from forging import parts_of, zipped
 from keyed import (
-    KEYS,
     MODEL,
     N,
     be_late,
@@ -238,15 +236,6 @@ def test_pickled_models_are_read_only_if_that_is_wished(file):
         KeyedModels.load(file, backend="serial")
     with KeyedModels.load(file, backend="serial", allow_pickle=True) as models:
         assert models.predict_many(X).tolist() == expected
-
-
-def test_a_file_of_models_of_ours_has_no_pickle_inside(file, monkeypatch):
-    with keyed(SCALED) as models:
-        models.learn_many(*rows())
-        models.save(file)
-    monkeypatch.setattr(pickle, "loads", None)
-    with KeyedModels.load(file, backend="serial") as models:
-        assert len(models) == KEYS
 
 
 def test_a_damaged_file_is_refused(file):

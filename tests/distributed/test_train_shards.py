@@ -9,7 +9,7 @@ import pytest
 from models import MODELS, SUMS, crossed, learn, learned, list_of, one_of_each, same, stream_for
 from optional import pandas as pd
 from optional import polars as pl
-from river import linear_model, preprocessing, stats, tree
+from river import preprocessing, stats, tree
 from streams import examples
 
 import river_budget as rb
@@ -102,15 +102,6 @@ def test_every_model_learns_in_shards(model):
         assert merged.n_support_vectors <= model.budget
 
 
-@pytest.mark.parametrize("sync_every", [None, 50])
-def test_the_merged_model_is_good_and_learns_on(sync_every):
-    merged = trained(parts(300, 300), sync_every)
-    assert merged.n_support_vectors == 20
-    assert accuracy(merged) > 0.75
-    learn(merged, SINGLES[600:])
-    assert accuracy(merged) > 0.75
-
-
 def test_no_streams_and_empty_streams():
     with pytest.raises(ValueError, match="at least one stream"):
         trained([])
@@ -192,13 +183,6 @@ def test_a_scaler_of_targets_knows_each_example_once_and_so_does_the_one_inside(
         alone.update(y)
     assert merged.var.n == len(stream) == merged.regressor["StandardScaler"].counts[0]
     assert merged.var.get() == pytest.approx(alone.get(), rel=1e-9)
-
-
-def test_waves_before_a_linear_model_learn_in_shards():
-    model = rb.RandomFourier(50, RBF(0.05), seed=1) | linear_model.SoftmaxRegression()
-    merged = trained([SINGLES[:450], SINGLES[450:]], 50, model=model)
-    right = [merged.predict_one(x) == y for x, y in examples(*Waveform(500, seed=2).arrays())]
-    assert np.mean(right) > 0.75
 
 
 # What goes wrong

@@ -85,20 +85,6 @@ def test_a_draft_does_not_follow_what_has_its_name(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [draft]
 
 
-def test_no_two_drafts_have_one_name(tmp_path, monkeypatch):
-    names, replace = set(), os.replace
-
-    def noted(draft, place):
-        names.add(os.path.basename(draft))
-        replace(draft, place)
-
-    monkeypatch.setattr(os, "replace", noted)
-    for _ in range(20):
-        rb.save(rb.BSGDClassifier(7), tmp_path / "model")
-    assert len(names) == 20
-    assert min(map(len, names)) >= 32
-
-
 def test_what_comes_between_is_not_replaced(tmp_path, monkeypatch):
     """A pipe that somebody makes while the file is being written."""
     path, force = tmp_path / "model", os.fsync

@@ -102,8 +102,7 @@ class OurLesson(Lesson):
 
     def run(self, model: Any, start: int, stop: int) -> list[Any]:
         coded = self._coded_for(model)
-        # without an unknown label
-        if coded is None or coded.unknown[start] < coded.unknown[stop]:
+        if coded is None or coded.unknown[start] < coded.unknown[stop]:  # has new labels
             return self._alone(model, start, stop)
         scores = coded.run(model, start, stop)
         return model._predictions(scores).tolist() if self.predicts else [None] * (stop - start)
