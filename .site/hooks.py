@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import gallery
 
 import river_budget as rb
-from river_budget.model.base.base import StreamModel
+from river_budget.model.base import StreamModel
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent
