@@ -25,7 +25,6 @@ PLAIN_KINDS = frozenset({str, int})
 # types of the sum of 0.0 and an example's values, if struct takes these: of numpy's complex numbers it would lose a part
 SUMS = frozenset({float, np.float64, np.float32})
 NO_PLACES = itertools.repeat(-1)
-VERSIONS = itertools.count()  # no two indexes, and no two states of one, have the same
 CHANGED_WHILE_READ = "the example was changed while the model read it"
 
 
@@ -67,7 +66,6 @@ class FeatureIndex:
         places: Iterable[int] | None = None,
     ):
         self._scales = None if scales is None else dict(scales)
-        self.version = next(VERSIONS)  # of these names: StreamModel.change_names
         if places is None:
             self.rename(names)
         else:
@@ -177,7 +175,12 @@ class FeatureIndex:
             # itemgetter of one name returns no tuple
             get: Any = operator.itemgetter(*names) if n > 1 else lambda x: (x[names[0]],)
             if scales := self._scales:
-                scaled = [(at, scales[name]) for at, name in enumerate(names) if name in scales]
+                # numpy's, as a product of Python's with a float32 would be a float32
+                scaled = [
+                    (at, np.float64(scales[name]))
+                    for at, name in enumerate(names)
+                    if name in scales
+                ]
                 get = functools.partial(_scaled, get, scaled)
             self._reader = n if 0 < n == self.width else -1, get
         found: tuple[int, Any] = self._reader

@@ -20,7 +20,7 @@ from river import base
 
 from ..core.block import blocks
 from ..core.block.limits import KERNELS
-from ..inputs.features import VERSIONS, FeatureIndex, in_order
+from ..inputs.features import FeatureIndex, in_order
 from ..kernels import RBF, Custom, Kernel
 from ..maintenance import Maintenance
 from ..messages import summary
@@ -57,6 +57,11 @@ for _name, _parameter in USUAL.items():
     _parameter.name = _name
 
 
+def nothing_prepared() -> dict[str, Any]:
+    """Attributes of a model with another block, or other labels: calls that were prepared before do not count."""
+    return {"free_rows": [], "free_lists": [], "edition": object()}
+
+
 class StreamModel(base.Estimator):
     """A model, kept in one block: its parameters, its names, its memory and its lock.
 
@@ -75,6 +80,10 @@ class StreamModel(base.Estimator):
     budget: Any
     n_components: Any
     scale: Any
+    free_rows: list[Any]  # calls with room for an example with all known names
+    free_lists: list[Any]  # calls with room for a list of features
+    # another object whenever names, labels or the block change: examples written before are written again
+    edition: object
     # columns of the batch with which a model begins: d of "c/d" counts empty ones, too
     first_columns = 0
 
@@ -99,9 +108,7 @@ class StreamModel(base.Estimator):
         self.entropy = secrets.randbits(64) if seed is None else int(seed) % 2**64
         if isinstance(self.kernel_in_use, Custom):
             self.takes_lists = False  # a user's kernel function takes whole rows
-        # calls with room for an example: new lists whenever the block changes; of rows also with names or labels
-        self.free_rows: list[Any] = []
-        self.free_lists: list[Any] = []
+        vars(self).update(nothing_prepared())
         self.features = self.index_of(())
         self.block = None
         self.lock = ModelLock()
@@ -216,8 +223,7 @@ class StreamModel(base.Estimator):
         try:
             change(*given)
         finally:
-            self.free_rows = []
-            self.features.version = next(VERSIONS)
+            self.free_rows, self.edition = [], object()
 
     def begin_with(self, names: list[Any]) -> None:
         """Create the block for the first features."""
@@ -282,7 +288,7 @@ class StreamModel(base.Estimator):
         return super(StreamModel, source).clone(new_params, include_attributes)  # type: ignore[misc]
 
     def _state(self) -> dict[str, Any]:
-        return self.__dict__ | {"free_rows": [], "free_lists": [], "lock": ModelLock()}
+        return self.__dict__ | nothing_prepared() | {"lock": ModelLock()}
 
     @looks_at_the_model
     def twin(self) -> Any:
@@ -302,7 +308,7 @@ class StreamModel(base.Estimator):
         Replacing the dict is one step if it frees no object, whose finalizer could run other code.
         """
         before = self.__dict__
-        self.__dict__ = {**before, **changed, "free_rows": [], "free_lists": []}
+        self.__dict__ = {**before, **changed, **nothing_prepared()}
         del before
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import struct
 from collections.abc import Callable, Collection
 from typing import Any
@@ -20,7 +21,7 @@ from ..core.block import blocks, layout
 from ..core.compiling import by_address
 from ..core.examples import call as words
 from ..core.expansion.custom_kernels import address_for
-from ..inputs.features import FeatureIndex, packer_of
+from ..inputs.features import SUMS, FeatureIndex, packer_of
 from ..inputs.lists import Lists
 
 Block = NDArray[np.uint8]  # the memory of a model, see core/block/layout.py
@@ -207,28 +208,48 @@ class Prepared(Call):
     """
 
     __slots__ = (
-        *("passes", "values", "target", "weight", "scores", "arrived"),
-        *("places", "unknown", "lent", "version"),
+        *("block", "passes", "values", "target", "weight", "scores", "arrived"),
+        *("x", "written", "edition", "places", "new", "lent"),
     )
-    places: list[int]  # of the names of an example, where it is a list
-    unknown: bool  # whether names of the example have no place
-    lent: bool  # whether new names have places only until the example is learned
-    version: int  # of the names
+    x: dict[Any, float]  # the example that is written in it
+    written: (
+        dict[Any, float] | None
+    )  # the same; None if it may have changed since: numpy has numbers that change
+    edition: Any  # of the model for which it was written
+    places: list[int]  # of its names, where it is a list
+    new: Collection[Any]  # those of its names that have no place
+    lent: bool  # whether further ones have places only until the example is learned
 
     def __init__(self, passes: Any, block: Any, rows: Any, n_outputs: int):
-        self.passes, self.places, self.lent = passes, [], False
+        self.block, self.passes = block, passes
+        self.x, self.written, self.edition = {}, None, None
+        self.places, self.new, self.lent = [], (), False
         self.arrived = memoryview(blocks.field_of(block, "arrived"))  # how many vectors so far
         targets, self.target = _array_and_view(1)
         weights, self.weight = _array_and_view(1)
         scores, self.scores = _array_and_view(1, n_outputs)
         super().__init__(block, rows, targets, weights, scores)
 
+    def takes(self, x: dict[Any, Any]) -> bool:
+        """Whether the call takes this example: the one that is written in it."""
+        try:
+            return type(x) is dict and x == self.written
+        except Exception:  # a value that cannot be compared
+            return False
+
+
+class Unwritten:
+    """An example of a model that has no memory yet."""
+
+    __slots__ = ("new", "x")
+    block = edition = None
+
+    def __init__(self, x: dict[Any, float]):
+        self.x = self.new = x
+
 
 class PreparedRow(Prepared):
-    """A call for one example with all known features.
-
-    `write(*get(x))` writes the values of an example whose number of features is `length`.
-    """
+    """A call for one example with all known features."""
 
     __slots__ = ("get", "length", "write")
 
@@ -237,6 +258,27 @@ class PreparedRow(Prepared):
         self.length, self.get = features.reader()
         self.write = functools.partial(packer_of(features.width), self.values, 0)
         super().__init__(passes, block, rows, n_outputs)
+
+    def takes(self, x: dict[Any, Any]) -> bool:
+        """Whether the call takes this example: the one that is written in it, or one with exactly the known names, and
+        numbers as values, which is written now."""
+        # other kinds of dicts may invent values: a Counter has 0 for every name
+        if type(x) is not dict or len(x) != self.length:
+            return False
+        try:
+            if x == self.written:
+                return True
+            self.written = None
+            x = x.copy()  # another thread may change the original
+            values = self.get(x)
+            total = sum(values, 0.0)
+            if type(total) in SUMS and math.isfinite(total):
+                self.write(*values)
+                self.x, self.written = x, x if type(total) is float else None
+                return True
+        except Exception:  # other names or values, which are read one by one or refused there
+            pass
+        return False
 
 
 @functools.lru_cache(4096)

@@ -141,29 +141,30 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         while True:
             labels = self.labels  # read once: a thread that adds a label replaces the object
             try:
-                target = labels.codes[y]
+                target = labels.codes[plain(y)]
             except (KeyError, TypeError):
                 labels.check([y])
                 scores = self._score_row(x) if wanted else None
-                self._learn_new_label(self.features.taken(x), plain(y), w)
-                return scores
-            scores = self._learn_row(x, target, w, labels, wanted)
-            if scores is not AGAIN:
-                return scores
+                if self._learn_new_label(self.features.taken(x), plain(y), w) is not AGAIN:
+                    return scores
+            else:
+                scores = self._learn_row(x, target, w, labels, wanted)
+                if scores is not AGAIN:
+                    return scores
 
     @changes_the_model
-    def _learn_new_label(self, x: dict[Any, Any], label: Any, w: float) -> None:
-        """Learn an example whose label is new, or not hashable as it is: by a copy, which becomes the model in one step.
+    def _learn_new_label(self, x: dict[Any, Any], label: Any, w: float) -> Any:
+        """Learn an example whose label is new by a copy, which becomes the model in one step.
 
-        So an error or Ctrl-C leaves no label of an example that was never learned.
+        So an error or Ctrl-C leaves no label of an example that was never learned. AGAIN if another thread has added it.
         """
         if label in self.labels.codes:
-            self._learn_taken(x, self.labels.codes[label], w)
-            return
+            return AGAIN
         twin = self.twin()
         twin._add_label(label)
-        twin._learn_taken(x, twin.labels.codes[label], w)
+        twin._learn_row(x, twin.labels.codes[label], w)
         self.adopt(twin)
+        return None
 
     # River's own signature has **kwargs, which would swallow misspelt arguments
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]

@@ -61,16 +61,12 @@ class ModelLock:
     def __deepcopy__(self, memo: Any) -> ModelLock:
         return ModelLock()
 
-    def refuse_nested(self) -> None:
-        """Raise if this is a change inside a change."""
-        if self.changing:
-            raise RuntimeError(NESTED)
-
     @contextmanager
     def for_a_change(self) -> Iterator[None]:
-        """Take the lock to change the model."""
+        """Take the lock to change the model. Raises for a change inside a change."""
         with self.held:
-            self.refuse_nested()
+            if self.changing:
+                raise RuntimeError(NESTED)
             try:
                 self.changing = True
                 yield
@@ -114,14 +110,8 @@ def changes_the_model(method: Method) -> Method:
 
     @functools.wraps(method)
     def changing(self: Any, *arguments: Any, **named: Any) -> Any:
-        lock: ModelLock = self.lock
-        with lock.held:
-            lock.refuse_nested()
-            try:
-                lock.changing = True
-                return method(self, *arguments, **named)
-            finally:
-                lock.changing = False
+        with self.lock.for_a_change():
+            return method(self, *arguments, **named)
 
     return marked(cast(Method, changing))
 

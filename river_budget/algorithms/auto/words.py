@@ -64,10 +64,10 @@ class WordTables(AutoTables):
             return False
         return bool(NAMES_PER_WORD * sum(value != 0.0 for value in x.values()) < n)
 
-    def _learn_taken(self, x: dict[Any, Any], *given: Any) -> Any:
-        if self._is_of_words(x):
+    def _learn_call(self, call: Any, *given: Any) -> Any:
+        if call.new and self._is_of_words(call.x):
             self._change_to_words()
-        return super()._learn_taken(x, *given)  # type: ignore[misc]
+        return super()._learn_call(call, *given)  # type: ignore[misc]
 
     def rows_in(self, part: Batch) -> Iterator[tuple[int, Any]]:
         """The same, where names become known with the example that brings them, as one by one.

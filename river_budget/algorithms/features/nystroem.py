@@ -223,10 +223,10 @@ class Nystroem(BudgetModel, Transformer):
     @marked
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Store the example as a landmark while there is room."""
-        x = self.features.taken(x)
+        call = self._call_with(x)
         with self.lock.for_a_change():
             if not self._ready:
-                self._learn_taken(x, 0.0, 1.0)
+                self._learn_call(call, 0.0, 1.0)
                 self._finish()
             self._count(1)
 
