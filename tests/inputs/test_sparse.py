@@ -216,8 +216,8 @@ def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(monk
         if not places:
             places.append(found)
             monkeypatch.undo()
-            version = index.version
-            while index.version == version:
+            edition = model.edition
+            while model.edition is edition:
                 model.learn_one(*next(further))
         return found
 
