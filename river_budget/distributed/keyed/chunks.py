@@ -125,17 +125,14 @@ class Chunk:
                 spans.append((name, len(listed), len(listed) + len(some)))
                 listed += some
             places = np.array(listed)
-            yield (
-                shard,
-                places,
-                ShardRows(
-                    spans=spans,
-                    names=self.names,
-                    examples=picked(self.rows, places),
-                    targets=None if self.targets is None else picked(self.targets, places),
-                    weights=None if self.weights is None else self.weights[places],
-                ),
+            rows = ShardRows(
+                spans=spans,
+                names=self.names,
+                examples=picked(self.rows, places),
+                targets=None if self.targets is None else picked(self.targets, places),
+                weights=None if self.weights is None else self.weights[places],
             )
+            yield shard, places, rows
 
     def series(self, values: list[Any]) -> Any:
         """Predictions in the form that the rows came in."""
