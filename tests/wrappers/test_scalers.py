@@ -16,6 +16,7 @@ from processes import in_threads, interrupted
 from river import preprocessing
 
 import river_budget as rb
+from river_budget.algorithms.scaling import columns
 
 PAIRS = [
     pytest.param(rb.StandardScaler(), preprocessing.StandardScaler(), id="standard"),
@@ -170,26 +171,63 @@ def test_threads_learn_every_example_once_and_others_transform(scaler):
 @pytest.mark.parametrize("adds_up", [True, False])
 @pytest.mark.parametrize("scaler", OURS)
 def test_a_value_that_uses_the_scaler_leaves_both_examples_right(scaler, adds_up):
-    """Converting it learns another example, and scales one."""
+    """Converting it learns another example, with more new names than there is room for, and scales one."""
     nested, apart = scaler.clone(), scaler.clone()
+    other = {"a": 5.0} | {f"n{i}": 1.0 for i in range(20)}
 
     class Nested:
         def __float__(self):
-            nested.learn_one({"a": 5.0, "new": 1.0})
+            nested.learn_one(other)
             nested.transform_one({"a": 9.0, "b": 9.0})
             return 3.0
 
         def __radd__(self, other):
             return other if adds_up else NotImplemented
 
-    for x in ({"a": 1.0, "b": 2.0}, {"a": 5.0, "new": 1.0}, {"a": 2.0, "b": 3.0}):
+    for x in ({"a": 1.0, "b": 2.0}, other, {"a": 2.0, "b": 3.0}):
         apart.learn_one(x)
     nested.learn_one({"a": 1.0, "b": 2.0})
     nested.learn_one({"a": 2.0, "b": Nested()})
     assert sorted(nested.table()) == sorted(apart.table())
-    apart.learn_one({"a": 5.0, "new": 1.0})
+    apart.learn_one(other)
     expected = apart.transform_one({"a": 4.0, "b": 3.0})
     assert nested.transform_one({"a": 4.0, "b": Nested()}) == expected
+
+
+@pytest.mark.parametrize("scaler", OURS)
+def test_a_signal_handler_may_make_room_while_room_is_made(scaler, monkeypatch):
+    """It comes where the table has been measured and a wider one made, and learns even more new names."""
+    scaler, apart = scaler.clone(), scaler.clone()
+    narrow, wide = ({f"{n}-{i}": float(i) for i in range(n)} for n in (20, 200))
+    address_of = columns.address_of
+
+    def interrupted_once(table):
+        if table.ndim == 2:
+            monkeypatch.setattr(columns, "address_of", address_of)
+            scaler.learn_one({"a": 3.0} | wide)
+        return address_of(table)
+
+    for each in (scaler, apart):
+        each.learn_one({"a": 1.0})
+    monkeypatch.setattr(columns, "address_of", interrupted_once)
+    scaler.learn_one(narrow)
+    for x in ({"a": 3.0} | wide, narrow):
+        apart.learn_one(x)
+    assert columns.address_of is address_of
+    assert sorted(scaler.table()) == sorted(apart.table())
+
+
+@pytest.mark.parametrize("scaler", OURS)
+def test_two_orders_and_two_sets_of_names_in_turn(scaler):
+    """Each has the numbers that River's has, in the order of the example."""
+    ours, theirs = scaler.clone(), scaler.as_river()
+    for i in range(12):
+        x = {"a": float(i), "b": i**2.0, "c": -1.0}
+        forms = x, dict(reversed(x.items())), {"c": 2.0, "a": 1.0}
+        form = forms[i % 2 + i // 8]
+        ours.learn_one(form)
+        theirs.learn_one(form)
+        same(ours.transform_one(form), theirs.transform_one(form))
 
 
 @pytest.mark.parametrize(

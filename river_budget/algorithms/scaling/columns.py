@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.passes.scaling import NEVER, learn
+from ...core.passes.scaling import NEVER, learn, scale
 from ...inputs.features import packer_of
+from ...model.calls import address_of, class_of_passes
 from ...model.lock import lock_of
 from ...parameters import as_float, check_example, number
 
@@ -24,19 +25,23 @@ Example = dict[Any, Any]
 
 UNKNOWN = 0  # the place of all unknown names: its numbers stay the initial ones
 FEWEST = 8  # places of a small table
+PASSES = class_of_passes(learn, scale)  # its `score` is `scale`
 NUMBERS = frozenset({float, int, bool, np.bool_, *(np.dtype(c).type for c in "bhilqBHILQefd")})
 
 
 class Row:
-    """An example: its names, and an array with their places in the first row, its values in the second."""
+    """An example: its names, its values, and the argument of a pass over it, which has places of names, too."""
 
-    __slots__ = ("array", "names", "pool", "values", "write")
+    __slots__ = ("call", "names", "pool", "values", "write")
 
-    def __init__(self, names: Sequence[Any], places: Sequence[int], pool: list[Row]):
+    def __init__(
+        self, columns: Columns, names: Sequence[Any], places: Sequence[int], pool: list[Row]
+    ):
         """`pool` takes the row after use."""
         self.names, self.pool = names, pool
-        self.array = np.array([places, places], float)
-        self.values = memoryview(self.array[1])
+        array = np.array([places, places], float)  # `values` keeps it
+        self.values = memoryview(array[1])
+        self.call = columns.call_for(array)
         self.write = functools.partial(packer_of(len(names)), self.values, 0)
 
 
@@ -66,31 +71,35 @@ def check_types(values: Sequence[Any]) -> None:
 class Columns:
     """Names, their places and their numbers, and the lock of all who read or change the numbers."""
 
-    __slots__ = ("__weakref__", "initial", "lock", "next", "places", "table", "whole")
+    __slots__ = (
+        *("__weakref__", "address", "initial", "lock", "next"),
+        *("places", "scaling", "table", "whole"),
+    )
 
-    def __init__(self, initial: tuple[float, ...], rows: Iterable[list[Any]] = ()):
+    def __init__(self, scaling: int, initial: tuple[float, ...], rows: Iterable[list[Any]] = ()):
         """`rows`: [name, number, number, number] of each feature."""
         names: list[Any] = []
         numbers: list[Any] = [initial]
         for name, *own in rows:
             names.append(name)
             numbers.append(own)
-        self.initial = initial
+        self.scaling, self.initial = scaling, initial
         self.lock = lock_of(self, "lock")
         self.places = {name: place for place, name in enumerate(names, UNKNOWN + 1)}
         self.next = itertools.count(UNKNOWN + 1 + len(names))
-        self.table: Any = np.array(numbers, float).T.copy()
+        self.table: Any = np.array(numbers, float)
+        self.address = np.array([address_of(self.table)], np.int64)  # passes look it up
         self._make_room(FEWEST)
         self.whole = Whole(self.places)
 
     def __reduce__(self) -> Any:
-        return Columns, (self.initial, self.learned())
+        return Columns, (self.scaling, self.initial, self.learned())
 
     def learned(self) -> list[list[Any]]:
         """[name, number, number, number] of each feature that was learned."""
         items = list(self.places.items())
         with self.lock:
-            numbers = self.table[:, [place for _, place in items]].T.tolist()
+            numbers = self.table[[place for _, place in items]].tolist()
         rows = zip(items, numbers, strict=True)
         return [[name, *own] for (name, _), own in rows if own[0] != NEVER]
 
@@ -112,15 +121,23 @@ class Columns:
     def _make_room(self, n: int) -> None:
         """Widen the table to n places: before names have them, as compiled code checks no bounds."""
         with self.lock:
-            width = self.table.shape[1]
-            if n > width:
-                more = np.repeat(np.array([self.initial]).T, max(n, 2 * width) - width, axis=1)
-                self.table = np.concatenate([self.table, more], axis=1)
+            while n > len(self.table):
+                old = self.table
+                table = np.tile(self.initial, (max(n, 2 * len(old)), 1))
+                address, known = address_of(table), table[: len(old)]
+                if self.table is old:  # else a signal handler has made room in this thread
+                    known[:] = old  # from here on nothing is called, so no handler comes between
+                    self.table, self.address[0] = table, address
+
+    def call_for(self, rows: Any) -> Any:
+        """The argument of a pass over these rows, whatever the table is then."""
+        words = self.scaling, address_of(self.address), address_of(rows), *rows.shape
+        return np.array(words, np.int64)
 
     # examples
 
-    def run(self, function: Any, x: Example, scaling: int) -> Row:
-        """Read an example, and run `learn` or `scale` over it; new names that are learned are given places."""
+    def run(self, x: Example, learned: bool) -> Row:
+        """Read an example, and learn or scale its values; new names that are learned are given places."""
         whole, row = self.whole, None
         if type(x) is dict and len(x) == whole.size:
             try:
@@ -131,14 +148,14 @@ class Columns:
                 try:
                     row = whole.pool.pop()
                 except IndexError:
-                    row = Row(whole.names, whole.places, whole.pool)
+                    row = Row(self, whole.names, whole.places, whole.pool)
                 row.write(*values)
             except Exception:  # other names or values, which are read as follows or refused there
                 row = None
         if row is None:
-            row = self._read_any(x, function is learn)
+            row = self._read_any(x, learned)
         with self.lock:
-            function(self.table, row.array, scaling)
+            (PASSES.learn if learned else PASSES.score)(row.call)
         return row
 
     def _read_any(self, x: Example, learned: bool) -> Row:
@@ -147,24 +164,24 @@ class Columns:
         places = self._given_places(x) if learned else self._places_of(x)
         if len(x) == len(self.places) != self.whole.size:
             self.whole = Whole(self.places)
-        row = Row(list(x), places, [])
+        row = Row(self, list(x), places, [])
         row.write(*values)
         return row
 
     # batches
 
-    def learn_rows(self, names: list[Any], values: Any, scaling: int) -> None:
+    def learn_rows(self, names: list[Any], values: Any) -> None:
         """Learn the rows of a matrix whose columns have these names."""
         if len(values):
             rows = np.ascontiguousarray(np.vstack([self._given_places(names), values]))
             with self.lock:
-                learn(self.table, rows, scaling)
+                PASSES.learn(self.call_for(rows))
 
     def numbers_of(self, names: list[Any]) -> Any:
         """The numbers of these names, initial ones for unknown names: a matrix with three rows."""
         places = self._places_of(names)
         with self.lock:
-            return self.table[:, places]
+            return self.table[places].T
 
 
 def copied(x: Any) -> Example:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from ...core.passes.scaling import CENTERING, NEVER, RANGES, STANDARDISING, learn, scale
+from ...core.passes.scaling import CENTERING, NEVER, RANGES, STANDARDISING
 from ...inputs.batches import Batch
 from .columns import Columns, Example, copied
 
@@ -22,7 +22,7 @@ class Scaler(base.Transformer):
     scaling: int  # what compiled code does (core/passes/scaling.py)
 
     def __init__(self) -> None:
-        self._columns = Columns(self.initial)
+        self._columns = Columns(self.scaling, self.initial)
 
     def as_river(self) -> Any:
         """River's scaler with the same statistics."""
@@ -34,14 +34,14 @@ class Scaler(base.Transformer):
 
     def learn_one(self, x: Example) -> None:
         """Update the statistics by the values of an example."""
-        row = self._columns.run(learn, x, self.scaling)
+        row = self._columns.run(x, learned=True)
         row.pool.append(row)
 
     def transform_one(self, x: Example) -> dict[Any, float]:
         """The example with its values scaled."""
         found = x.copy() if type(x) is dict else copied(x)
-        row = self._columns.run(scale, found, self.scaling)
-        found.update(zip(row.names, row.values.tolist()))  # noqa: B905  # `strict` takes a fifth of the time
+        row = self._columns.run(found, learned=False)
+        found |= zip(row.names, row.values)  # noqa: B905  # `strict` takes a fifth of the time
         row.pool.append(row)
         return found
 
@@ -51,7 +51,7 @@ class Scaler(base.Transformer):
 
     def set_table(self, rows: list[list[Any]]) -> None:
         """The inverse of `table`: replaces all statistics."""
-        self._columns = Columns(self.initial, rows)
+        self._columns = Columns(self.scaling, self.initial, rows)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_columns": copy.copy(self._columns)}
@@ -130,7 +130,7 @@ class StandardScaler(Scaler, base.MiniBatchTransformer):
         batch = Batch(X)
         if not batch.all_numbers:
             batch.refuse_bad()
-        self._columns.learn_rows(batch.names, batch.matrix(), self.scaling)
+        self._columns.learn_rows(batch.names, batch.matrix())
 
     def transform_many(self, X: Any) -> Any:
         """A frame of the same kind, or for a 2-D array an array, with its values scaled.

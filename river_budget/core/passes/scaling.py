@@ -1,47 +1,60 @@
-"""Statistics of features, and values scaled by them: a column of three numbers for each feature.
+"""Statistics of features, and values scaled by them: a row of three numbers for each feature.
 
-`statistics` has rows of counts, means and variances, or of counts, least and largest values. The first row of `rows`
-has the columns of the values below it; each other row is an example. The order of operations is that of River.
+These are count, mean and variance, or count, least and largest value. The order of operations is that of River.
 """
 
 from __future__ import annotations
 
 import math
 
+from ..compiling.array_views import f64_matrix, i64
 from ..compiling.jit import compiled
 
 CENTERING, STANDARDISING, RANGES = 0, 1, 2  # what a scaler does
 NEVER = -1.0  # the count of a feature that was never learned
 
+# The argument of a pass. STATISTICS is the address of the address of the table, as the table moves when it grows; the first
+# of the rows has places in the table for the values below it, each other row is an example.
+SCALING, STATISTICS, ROWS, SIZE, WIDTH = range(5)
+
+
+@compiled(always_inlined=True)
+def unpack(call):
+    """(scaling, statistics, rows)"""
+    statistics = f64_matrix(i64(call[STATISTICS], 1)[0], 1, 3)
+    return call[SCALING], statistics, f64_matrix(call[ROWS], call[SIZE], call[WIDTH])
+
 
 @compiled(called_from_python=True)
-def learn(statistics, rows, scaling):
+def learn(call):
     """Update the statistics by examples, one after the other."""
+    scaling, statistics, rows = unpack(call)
     for t in range(1, rows.shape[0]):
         for i in range(rows.shape[1]):
             place, x = int(rows[0, i]), rows[t, i]
-            count = max(statistics[0, place], 0.0) + 1.0
-            statistics[0, place] = count
-            first, second = statistics[1, place], statistics[2, place]
+            count = max(statistics[place, 0], 0.0) + 1.0
+            statistics[place, 0] = count
+            first, second = statistics[place, 1], statistics[place, 2]
             if scaling == RANGES:  # comparisons leave NaN out
                 if x < first:
-                    statistics[1, place] = x
+                    statistics[place, 1] = x
                 if x > second:
-                    statistics[2, place] = x
+                    statistics[place, 2] = x
                 continue
             mean = first + (x - first) / count
-            statistics[1, place] = mean
+            statistics[place, 1] = mean
             if scaling == STANDARDISING:
-                statistics[2, place] = second + ((x - first) * (x - mean) - second) / count
+                statistics[place, 2] = second + ((x - first) * (x - mean) - second) / count
 
 
 @compiled(called_from_python=True)
-def scale(statistics, rows, scaling):
+def scale(call):
     """Replace the values of examples by scaled ones."""
+    scaling, statistics, rows = unpack(call)
     for t in range(1, rows.shape[0]):
         for i in range(rows.shape[1]):
             place, x = int(rows[0, i]), rows[t, i]
-            first, second = statistics[1, place], statistics[2, place]
+            first, second = statistics[place, 1], statistics[place, 2]
             if scaling == RANGES:
                 width = second - first
                 rows[t, i] = 0.0 if width == 0.0 else (x - first) / width

@@ -25,11 +25,7 @@ from ...messages.progress import Progress
 from ...model.base import StreamModel
 
 CALL = (numba.int64[::1],)  # the argument types of a pass
-OTHER_SIGNATURES = {
-    fill_uniforms: (numba.uint64[::1], numba.float64[:, ::1]),
-    scaling.learn: (numba.float64[:, ::1], numba.float64[:, ::1], numba.int64),
-    scaling.scale: (numba.float64[:, ::1], numba.float64[:, ::1], numba.int64),
-}
+OTHER_SIGNATURES = {fill_uniforms: (numba.uint64[::1], numba.float64[:, ::1])}
 ALWAYS_COMPILED = scaling.learn, scaling.scale
 
 

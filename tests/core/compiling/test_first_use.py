@@ -17,7 +17,6 @@ from processes import ended
 import river_budget as rb
 from river_budget.core.block import random_numbers
 from river_budget.core.compiling.plain import PLAIN
-from river_budget.core.passes import scaling
 from river_budget.experiments import command
 from river_budget.experiments.speed import compiling
 from river_budget.messages import first_use
@@ -187,11 +186,7 @@ def test_what_a_class_runs_is_among_its_passes(model):
 
 @needs_compiler
 def test_all_passes_take_a_call_but_a_few():
-    others = {
-        random_numbers.fill_uniforms: ("keys", "drawn"),
-        scaling.learn: ("statistics", "rows", "scaling"),
-        scaling.scale: ("statistics", "rows", "scaling"),
-    }
+    others = {random_numbers.fill_uniforms: ("keys", "drawn")}
     for function in compiling.all_passes():
         code = function.py_func.__code__
         arguments = code.co_varnames[: code.co_argcount]
