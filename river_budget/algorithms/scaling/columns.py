@@ -72,7 +72,7 @@ class Columns:
     """Names, their places and their numbers, and the lock of all who read or change the numbers."""
 
     __slots__ = (
-        *("__weakref__", "address", "initial", "lock", "next"),
+        *("__weakref__", "head", "initial", "lock", "next"),
         *("places", "scaling", "table", "whole"),
     )
 
@@ -88,7 +88,8 @@ class Columns:
         self.places = {name: place for place, name in enumerate(names, UNKNOWN + 1)}
         self.next = itertools.count(UNKNOWN + 1 + len(names))
         self.table: Any = np.array(numbers, float)
-        self.address = np.array([address_of(self.table)], np.int64)  # passes look it up
+        # of the table: its address, which passes look up as the table moves, and its length
+        self.head = np.array([address_of(self.table), len(self.table)], np.int64)
         self._make_room(FEWEST)
         self.whole = Whole(self.places)
 
@@ -124,14 +125,14 @@ class Columns:
             while n > len(self.table):
                 old = self.table
                 table = np.tile(self.initial, (max(n, 2 * len(old)), 1))
-                address, known = address_of(table), table[: len(old)]
+                head, known = (address_of(table), len(table)), table[: len(old)]
                 if self.table is old:  # else a signal handler has made room in this thread
                     known[:] = old  # from here on nothing is called, so no handler comes between
-                    self.table, self.address[0] = table, address
+                    self.table, self.head[:] = table, head
 
     def call_for(self, rows: Any) -> Any:
         """The argument of a pass over these rows, whatever the table is then."""
-        words = self.scaling, address_of(self.address), address_of(rows), *rows.shape
+        words = self.scaling, address_of(self.head), address_of(rows), *rows.shape
         return np.array(words, np.int64)
 
     # examples

@@ -13,16 +13,17 @@ from ..compiling.jit import compiled
 CENTERING, STANDARDISING, RANGES = 0, 1, 2  # what a scaler does
 NEVER = -1.0  # the count of a feature that was never learned
 
-# The argument of a pass. STATISTICS is the address of the address of the table, as the table moves when it grows; the first
-# of the rows has places in the table for the values below it, each other row is an example.
-SCALING, STATISTICS, ROWS, SIZE, WIDTH = range(5)
+# The argument of a pass. HEAD is where the address and the length of the statistics stand, which move when they grow. The first
+# row has the places of the values below it; each other row is an example.
+SCALING, HEAD, ROWS, SIZE, WIDTH = range(5)
 
 
 @compiled(always_inlined=True)
 def unpack(call):
     """(scaling, statistics, rows)"""
-    statistics = f64_matrix(i64(call[STATISTICS], 1)[0], 1, 3)
-    return call[SCALING], statistics, f64_matrix(call[ROWS], call[SIZE], call[WIDTH])
+    head = i64(call[HEAD], 2)
+    rows = f64_matrix(call[ROWS], call[SIZE], call[WIDTH])
+    return call[SCALING], f64_matrix(head[0], head[1], 3), rows
 
 
 @compiled(called_from_python=True)
