@@ -13,8 +13,8 @@ from ..compiling.jit import compiled
 CENTERING, STANDARDISING, RANGES = 0, 1, 2  # what a scaler does
 NEVER = -1.0  # the count of a feature that was never learned
 
-# The argument of a pass. HEAD is where the address and the length of the statistics stand, which move when they grow. The first
-# row has the places of the values below it; each other row is an example.
+# The words of a call. At the address HEAD stand the address and the length of the statistics, which move when they grow.
+# The first of the rows has the places of the values below it; each other row is an example.
 SCALING, HEAD, ROWS, SIZE, WIDTH = range(5)
 
 
