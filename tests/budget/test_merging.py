@@ -8,12 +8,7 @@ from inside import maintained, plain, squared_length, support
 from maintenances import BEST, ROUNDING, assert_best_pairs, loss_by_place
 from models import POSITIVE, STRATEGIES
 from optional import assume, given, st
-from oracles.budgeted_sgd import (
-    best_merge,
-    best_merge_eq21,
-    degradations,
-    merge_points,
-)
+from oracles.budgeted_sgd import best_merge, best_merge_eq21, degradations, merge_points
 from oracles.rounds import lightest
 from streams import PEGASOS, emerging, examples, smooth
 

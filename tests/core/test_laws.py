@@ -18,15 +18,7 @@ import bits
 import numpy as np
 import pytest
 from folders import PYTHONPATH, syntax_of
-from models import (
-    KERNELS,
-    MODELS,
-    STRATEGIES,
-    learned,
-    one_of_each,
-    stream_for,
-    variant,
-)
+from models import KERNELS, MODELS, STRATEGIES, learned, one_of_each, stream_for, variant
 from numba.core.dispatcher import Dispatcher
 from optional import needs_compiler
 from processes import output_of

@@ -412,8 +412,7 @@ def test_a_misspelt_argument_is_not_swallowed(model):
 
 
 @pytest.mark.parametrize(
-    ("kind", "metric"),
-    [(rb.BSGDClassifier, metrics.Accuracy()), (rb.BSGDRegressor, metrics.MAE())],
+    ("kind", "metric"), [(rb.BSGDClassifier, metrics.Accuracy()), (rb.BSGDRegressor, metrics.MAE())]
 )
 def test_weights_that_rivers_evaluation_hands_on_reach_the_model(kind, metric):
     judged, alone = kind(5), kind(5)

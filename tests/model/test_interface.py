@@ -25,9 +25,7 @@ from models import (
     variant,
 )
 from optional import pandas as pd
-from river import (
-    preprocessing,
-)
+from river import preprocessing
 
 import river_budget as rb
 from river_budget.kernels import RBF, Linear

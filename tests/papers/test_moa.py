@@ -181,15 +181,7 @@ def test_without_java_or_capymoa_one_sentence_says_what_to_install(
 @pytest.mark.skipif(not importlib.util.find_spec("capymoa"), reason="capymoa is not installed")
 def test_all_of_moas_learners_play(tmp_path):
     """In a process of its own: Java takes signals."""
-    arguments = [
-        "moa",
-        "--data",
-        "image-segments",
-        "trump",
-        "--examples",
-        "300",
-        "--json",
-    ]
+    arguments = ["moa", "--data", "image-segments", "trump", "--examples", "300", "--json"]
     done = subprocess.run(
         [sys.executable, ROOT / "examples" / "papers", *arguments, "--results", tmp_path],
         capture_output=True,

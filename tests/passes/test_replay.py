@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 from models import POSITIVE
-from replaying import (
-    KERNEL,
-    STRATEGIES,
-    assert_regression_replays,
-    assert_replays,
-    some_weights,
-)
+from replaying import KERNEL, STRATEGIES, assert_regression_replays, assert_replays, some_weights
 from streams import emerging, examples, smooth
 
 import river_budget as rb

@@ -557,11 +557,7 @@ def run(seed, operations, threads=False, number=None):
 
     `number`: of the first model in `MODELS`.
     """
-    with (
-        warnings.catch_warnings(),
-        np.errstate(all="ignore"),
-        contextlib.ExitStack() as at_the_end,
-    ):
+    with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.ExitStack() as at_the_end:
         at_the_end.callback(setattr, stored, "LARGEST_TABLE", LARGEST_TABLE)
         warnings.simplefilter("ignore")
         fuzzer = Fuzzer(seed, threads, number)

@@ -126,12 +126,7 @@ VARIANTS = {
     ],
     "Normalised": [{"kernel": Polynomial(2, 0.5, 1.0)}],
     "Custom": [{"function": overlap}],
-    "Merge": [
-        {},
-        {"objective": "eq21"},
-        {"arity": 3},
-        {"arity": 4, "method": "gradient"},
-    ],
+    "Merge": [{}, {"objective": "eq21"}, {"arity": 3}, {"arity": 4, "method": "gradient"}],
 }
 
 

@@ -71,10 +71,7 @@ except ImportError:
 else:
     # The same examples on every run, however slow the machine.
     settings.register_profile(
-        "seeded",
-        derandomize=True,
-        deadline=None,
-        suppress_health_check=[HealthCheck.too_slow],
+        "seeded", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
     settings.load_profile("seeded")
 

@@ -9,12 +9,7 @@ from oracles.bpa import BPA
 from oracles.forgetron import Forgetron
 from oracles.nystroem import NOGD
 from oracles.perceptrons import BOGD, NORMA, RBP, BudgetPerceptron, KernelOGD, KernelPerceptron
-from oracles.projectrons import (
-    Projectron,
-    ProjectronByClass,
-    ProjectronPP,
-    ProjectronPPByClass,
-)
+from oracles.projectrons import Projectron, ProjectronByClass, ProjectronPP, ProjectronPPByClass
 from oracles.random_features import FOGD
 from oracles.randoms import SplitMix
 from replaying import SEED, plain_frequencies

@@ -96,13 +96,7 @@ def time_of(folder: pathlib.Path, trick: Trick) -> float:
         shutil.rmtree(folder / "cache", ignore_errors=True)
     command = [sys.executable, "-W", "ignore", "-c", HEAD + USES[trick.use], trick.model]
     environment = os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
-    done = subprocess.run(
-        command,
-        env=environment,
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        check=True,
-    )
+    done = subprocess.run(command, env=environment, cwd=folder, stdout=subprocess.PIPE, check=True)
     return float(json.loads(done.stdout))
 
 

@@ -114,8 +114,7 @@ def test_a_table_shows_what_its_command_prints(capsys):
 
 @pytest.mark.slow  # together some minutes
 @pytest.mark.parametrize(
-    ("script", "table"),
-    [(script, table) for script in SCRIPTS for table in load(script).TABLES],
+    ("script", "table"), [(script, table) for script in SCRIPTS for table in load(script).TABLES]
 )
 def test_all_tables_show_what_their_commands_print(script, table, capsys, monkeypatch):
     monkeypatch.setenv("RIVER_BUDGET_DATA", str(DATA))

@@ -44,10 +44,7 @@ def made_ready(code, monkeypatch):
             "rb.RBPClassifier(kernel=rb.kernels.Laplacian()).learn_one({'a': 1.0}, True)",
             PLAIN | Need.OTHER_KERNELS,
         ),
-        (
-            "m = rb.RBPClassifier()\nfor y in 'abc': m.learn_one({'a': 1.0, y: 1.0}, y)",
-            PLAIN,
-        ),
+        ("m = rb.RBPClassifier()\nfor y in 'abc': m.learn_one({'a': 1.0, y: 1.0}, y)", PLAIN),
     ],
 )
 def test_what_models_need_is_made_ready_and_nothing_else(code, needs, monkeypatch):

@@ -111,10 +111,7 @@ PARTS = [
 @needs_compiler
 @pytest.mark.parametrize(
     ("part", "names"),
-    [
-        (PARTS[0], FEW),
-        *(pytest.param(part, MORE, marks=pytest.mark.slow) for part in PARTS),
-    ],
+    [(PARTS[0], FEW), *(pytest.param(part, MORE, marks=pytest.mark.slow) for part in PARTS)],
 )
 def test_a_numba_that_lacks_a_private_part_at_the_first_compilation_compiles_in_its_own_way(
     part, names, tmp_path
