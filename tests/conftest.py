@@ -33,6 +33,8 @@ from folders import ROOT, SUPPORT
 DATA = pathlib.Path(os.environ.get("RIVER_BUDGET_DATA", ROOT.parent / "shared" / "data"))
 if DATA.is_dir():  # so that the package and other processes use the same folder
     os.environ["RIVER_BUDGET_DATA"] = str(DATA)
+NO_DATA = "no real datasets here: RIVER_BUDGET_DATA names the folder that holds them"
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=NO_DATA)
 
 
 @functools.cache
@@ -55,7 +57,7 @@ def data():
 
     def load(name):
         if not DATA.is_dir():
-            pytest.skip("no real datasets here: RIVER_BUDGET_DATA names the folder that holds them")
+            pytest.skip(NO_DATA)
         return _load(name)
 
     return load

@@ -82,7 +82,7 @@ def test_of_standard_input_the_last_copies_but_one_count(n, capsys, tmp_path, mo
     text = written(tmp_path, rows).read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text))))
     code, out, _ = run(capsys, "try", "-", "--target", "y", *LINEAR)
-    assert code == command.GOOD
+    assert (code, str(n) in out.splitlines()[2].replace(",", "").split()) == (command.GOOD, True)
     later = re.search(r"did not learn the last (\d+) rows, on these", out)
     assert ("frozen error %" in out) == (later is not None) == (n >= trial.FIRST_COPIES)
     assert later is None or n / 11 <= int(later[1]) <= n / 6 + 1

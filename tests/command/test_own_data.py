@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 import sys
@@ -151,13 +150,6 @@ def test_what_cannot_be_learned_is_told_in_a_sentence(
 def test_a_file_that_is_not_there_is_told(capsys, tmp_path):
     assert run(capsys, "try", tmp_path / "no.csv", "--target", "y")[0] == command.NO_DATA
     assert run(capsys, "predict", tmp_path / "no.rb", "x.csv")[0] == command.NO_DATA
-
-
-def test_standard_input_is_read_once(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(lines().encode())))
-    )
-    assert tried(capsys, "-")[0]["rows"] == 60
 
 
 def test_parquet_is_read_as_the_same_csv(capsys, tmp_path, monkeypatch):

@@ -291,7 +291,7 @@ def test_a_label_outside_classes_is_refused(classes, value):
 def test_a_wrong_number_of_targets_or_a_matrix_of_them_is_refused(targets):
     for model, _ in states(EACH):
         for method in BATCHES:
-            with refused(model, "targets"):
+            with refused(model, "targets", "one column, not" if np.ndim(targets) > 1 else ""):
                 call(model, method, np.zeros((3, 2)), targets)
 
 
@@ -317,8 +317,8 @@ def test_a_weight_that_is_negative_or_not_finite_is_refused(w):
 
 def test_a_wrong_number_of_weights_is_refused():
     model = rb.BSGDClassifier(5)
-    for weights in ([], [1.0], np.ones(4)):
-        with refused(model, "weights"):
+    for weights in ([], [1.0], np.ones(4), np.eye(3)):
+        with refused(model, "weights", "one column, not" if np.ndim(weights) > 1 else ""):
             model.learn_many(np.zeros((3, 2)), [True, False, True], w=weights)
 
 

@@ -90,14 +90,6 @@ def test_targets_are_a_column(y, words):
         rb.BSGDClassifier().learn_many(np.ones((3, 2)), y)
 
 
-@pytest.mark.parametrize(
-    ("y", "w", "what"), [(np.eye(3), 1.0, "targets"), (Y, np.eye(3), "weights w")]
-)
-def test_targets_and_weights_have_one_dimension(y, w, what):
-    with pytest.raises(ValueError, match=f"the {what} must be one column, not an array of 2 dim"):
-        rb.BSGDClassifier().learn_many(np.ones((3, 2)), y, w)
-
-
 @pytest.mark.parametrize("make", [pa.table, pa.RecordBatch.from_pydict])
 @pytest.mark.parametrize("wrap", [pa.array, lambda y: pa.chunked_array([y])])
 def test_what_pyarrow_has_is_taken(make, wrap):

@@ -128,6 +128,19 @@ def test_memory_follows_the_support():
     assert max(usage) < 200_000
 
 
+def after_the_lookup(monkeypatch, index, act):
+    """What another thread does between the lookup of places and the pass, once; it is given what was found."""
+    read = index.values_of
+
+    def then_act(*given):
+        found = read(*given)
+        monkeypatch.undo()
+        act(found)
+        return found
+
+    monkeypatch.setattr(index, "values_of", then_act)
+
+
 def test_a_name_that_another_thread_learns_after_the_lookup_gets_one_place(monkeypatch):
     """It got a second place, and the first one was lost."""
     model = rb.RBPClassifier(12, K, seed=1)
@@ -136,15 +149,7 @@ def test_a_name_that_another_thread_learns_after_the_lookup_gets_one_place(monke
     x = dict.fromkeys(list(index)[:3], 1.0) | {"fresh": 0.5}
     for y in (True, False):
         twin.learn_one(x, y)
-    read = index.values_of
-
-    def then_learn(*given):
-        found = read(*given)
-        monkeypatch.undo()
-        model.learn_one(x, True)
-        return found
-
-    monkeypatch.setattr(index, "values_of", then_learn)
+    after_the_lookup(monkeypatch, index, lambda found: model.learn_one(x, True))
     model.learn_one(x, False)
     assert sorted([*index.places.values(), *index.vacant]) == list(range(index.width))
     assert index.places == twin.features.places
@@ -185,15 +190,7 @@ def test_a_row_that_was_written_before_another_thread_learned_a_name_is_written_
     twin, index = copy.deepcopy(model), model.features
     twin.learn_one(wider, False)
     twin.learn_one(x, True)
-    read = index.values_of
-
-    def then_learn(*given):
-        found = read(*given)
-        monkeypatch.undo()
-        model.learn_one(wider, False)
-        return found
-
-    monkeypatch.setattr(index, "values_of", then_learn)
+    after_the_lookup(monkeypatch, index, lambda found: model.learn_one(wider, False))
     model.learn_one(x, True)
     for seen in (wider, {"a": 2.0, "b": 0.0, "c": 1.0}, x, {"c": 1.0}):
         assert model.decision_function_one(seen) == twin.decision_function_one(seen)
@@ -209,19 +206,14 @@ def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(monk
     run(model, documents(400, drift=9.0))
     index, further, places = model.features, documents(2000, seed=3, drift=9.0), []
     x = dict.fromkeys(index, kind(0.1)) | {"unknown": kind(0.5)}
-    read = index.values_of
 
-    def then_learn(*given):
-        found = read(*given)
-        if not places:
-            places.append(found)
-            monkeypatch.undo()
-            edition = model.edition
-            while model.edition is edition:
-                model.learn_one(*next(further))
-        return found
+    def learn(found):
+        places.append(found)
+        edition = model.edition
+        while model.edition is edition:
+            model.learn_one(*next(further))
 
-    monkeypatch.setattr(index, "values_of", then_learn)
+    after_the_lookup(monkeypatch, index, learn)
     score = model.decision_function_one(x)
     assert places[0] is not None
     assert model.features is index
@@ -257,20 +249,12 @@ def test_names_are_not_looked_over_for_every_new_one(kind, monkeypatch):
 # The bound of the table
 
 
-BOUNDED = {
-    "merged": lambda: rb.BSGDClassifier(12, K, seed=1),
-    "merged, Laplacian": lambda: rb.BSGDClassifier(12, rb.kernels.Laplacian(0.05), seed=1),
-    "no budget": lambda: rb.KernelPerceptronClassifier(K),
-    "one class": lambda: rb.KernelOneClassSVM(0.5, 12, K),
-}
-
-
 @pytest.mark.parametrize("kind", ["merged", "one class"])
 def test_the_table_has_a_bound_and_one_warning(kind, monkeypatch):
     """The smallest numbers of merged vectors go first, and the lengths of vectors follow."""
-    bound = 2**14
+    bound = 2**13
     monkeypatch.setattr(stored, "LARGEST_TABLE", bound)
-    model = BOUNDED[kind]()
+    model = SMALL[kind]()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for x, y in documents(1500, drift=3.0):

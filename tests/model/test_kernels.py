@@ -148,12 +148,6 @@ def test_two_functions_do_not_share_a_name():
     assert Custom(again, name="cell") == Custom(custom_kernels.function_of("cell"), name="cell")
 
 
-def test_a_clone_has_the_same_kernel():
-    model = rb.ProjectronClassifier(10, Custom(overlap))
-    assert repr(model.kernel) == "Custom(models.overlap)"
-    assert model.clone().kernel == model.kernel
-
-
 LOAD = """
 import sys
 file, pickled, *sys.path[:0] = sys.argv[1:]

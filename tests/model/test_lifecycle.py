@@ -62,11 +62,6 @@ def test_clones_without_a_seed_draw_different_numbers():
     assert content(a) != content(b)
 
 
-def test_a_clone_can_have_other_parameters():
-    model = learned(rb.BSGDClassifier(5)).clone({"budget": 9, "kernel": RBF(2.0)})
-    assert (model.budget, model.kernel) == (9, RBF(2.0))
-
-
 # mutate
 
 

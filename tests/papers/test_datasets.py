@@ -17,7 +17,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from conftest import DATA
+from conftest import DATA, needs_data
 from optional import sklearn_datasets
 from river.datasets import base
 from scipy import io as matlab
@@ -29,10 +29,6 @@ from river_budget.datasets.definitions import Definition, File
 STORED = datasets.StoredDataset.__subclasses__()
 SLOW = {"kddcup99-10pct", "reuters"}
 COLUMN_WISE = {preparing.columns_around_zero, preparing.everything_to_unit}
-
-needs_data = pytest.mark.skipif(
-    not DATA.is_dir(), reason="no real datasets here: RIVER_BUDGET_DATA names their folder"
-)
 
 
 def no_network(address, **_):

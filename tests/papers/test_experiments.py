@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import DATA, ROOT
+from conftest import ROOT, needs_data
 from papers import command
 from papers.printed import paper2016, paper2018
 from papers.printed.all_records import all_records
@@ -24,12 +24,6 @@ from river_budget import datasets
 from river_budget.experiments.common import console, tables
 
 RECORDS = {record.name: record for record in all_records()}
-
-needs_data = pytest.mark.skipif(
-    not DATA.is_dir(),
-    reason="no real datasets here: RIVER_BUDGET_DATA names the folder that holds them",
-)
-
 
 # Verdicts.
 
