@@ -50,7 +50,7 @@ def test_an_example_that_changes_after_its_prediction_is_learned_as_it_is(make, 
             x[name] += 1.0
         elif t % 3 == 0:
             x[name] = kind(float(x[name]) + 1.0)
-        elif t % 3 == 1:
+        elif t % 3 == 1 and t > 30:  # from then on no example has all known names
             x["more"] = x.pop(name)
         model.learn_one(x, y)
         expected.learn_one(copy.deepcopy(x), y)
