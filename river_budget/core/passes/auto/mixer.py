@@ -37,16 +37,19 @@ def newton_step(model, slopes, curves, step, w):
         for j in range(EXPERTS):
             curvature[i, j] = MIXER_FORGETTING * curvature[i, j] + curves[i] * curves[j]
         curvature[i, i] += leak
-    # by elimination of each from all others; a positive definite matrix has no small pivots
+    # by elimination; a positive definite matrix has no small pivots
     for i in range(EXPERTS):
         for j in range(EXPERTS):
             triangle[i, j] = curvature[i, j]
     for k in range(EXPERTS):
         inverse = 1.0 / triangle[k, k]
-        for i in range(EXPERTS):
-            factor = triangle[i, k] * inverse if i != k else 0.0
-            for j in range(EXPERTS):
+        for i in range(k + 1, EXPERTS):
+            factor = triangle[k, i] * inverse
+            for j in range(i, EXPERTS):
                 triangle[i, j] -= factor * triangle[k, j]
             slopes[i] -= factor * slopes[k]
-    for i in range(EXPERTS):
-        weights[i] -= slopes[i] / triangle[i, i]
+    for k in range(EXPERTS - 1, -1, -1):
+        slopes[k] /= triangle[k, k]
+        for i in range(k):
+            slopes[i] -= triangle[i, k] * slopes[k]
+        weights[k] -= slopes[k]
