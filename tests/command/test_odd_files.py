@@ -8,7 +8,7 @@ import json
 import sys
 
 import pytest
-from commands import LINEAR, run
+from commands import LINEAR, Terminal, run
 
 import river_budget as rb
 from river_budget.experiments import command
@@ -191,11 +191,6 @@ def test_nor_does_a_wrong_argument(capsys):
     with pytest.raises(SystemExit):
         command.main(["try", "x.csv", f"--{STEER}"])
     assert is_calm(capsys.readouterr().err)
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
 
 
 def test_labels_are_written_as_they_are_but_not_on_a_terminal(capsys, tmp_path, monkeypatch):

@@ -25,7 +25,6 @@ from models import (
     variant,
 )
 from optional import pandas as pd
-from river import preprocessing
 
 import river_budget as rb
 from river_budget.kernels import RBF, Linear
@@ -363,12 +362,6 @@ def interrupted(predict, x, other):
         return predict(x)
     finally:
         sys.settrace(before)
-
-
-def test_representations_show_the_parameters():
-    text = repr(preprocessing.StandardScaler() | rb.BSGDClassifier(7, RBF(0.25)))
-    assert "budget=7" in text
-    assert "RBF(gamma=0.25)" in text
 
 
 @pytest.mark.parametrize("budget", [2, 7])

@@ -109,7 +109,8 @@ def test_a_pipeline_says_what_its_steps_hold():
 
 
 def test_the_picture_of_a_model_is_rivers_with_its_state():
-    html = rb.BSGDClassifier(7)._repr_html_()
+    html = rb.BSGDClassifier(7, RBF(0.25))._repr_html_()
     assert 'class="river-component river-estimator"' in html
     assert "budget=7" in html
+    assert "RBF(gamma=0.25)" in html
     assert "<td>0 of 7</td>" in html

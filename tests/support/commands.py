@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 from river_budget.experiments import command
 
 LINEAR = ("--models", "LogisticRegression")
@@ -12,3 +14,12 @@ def run(capsys, *arguments):
     code = command.main(list(map(str, arguments)))
     captured = capsys.readouterr()
     return code, captured.out, captured.err
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+    def lines(self):
+        """What was on its last line, one after the other."""
+        return [line.rstrip() for line in self.getvalue().rstrip("\n").split("\r")[1:]]
