@@ -120,9 +120,3 @@ def test_projection_leaves_the_mean_as_it_is_on_the_support():
     X, new = (np.array([pair[i] for pair in after.values()]) for i in (0, 1))
     k = plain(KERNEL)
     np.testing.assert_allclose(k(X, X) @ new, k(X, stacked) @ old, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("value", [0, 1, 1.0, -5, "yes", None, float("nan")])
-def test_what_is_no_horizon_is_refused(value):
-    with pytest.raises(ValueError, match="average"):
-        rb.BSGDClassifier(average=value)

@@ -336,6 +336,7 @@ PARAMETERS = {
         *(["a", "b"], "ab", 2, ([1], [2])),
     ],
     "epsilon": [-0.1, math.nan, None],
+    "average": [0, 1, 1.0, -5, "yes", None, math.nan],
 }
 
 

@@ -18,7 +18,6 @@ from models import (
     having,
     learn,
     learned,
-    list_of,
     one_of_each,
     scores,
     stream_for,
@@ -313,16 +312,6 @@ def test_booleans_and_numpy_numbers_are_numbers(model):
         model.learn_one({"a": number, "b": 0.5}, y)
         other.learn_one({"a": 1.0, "b": 0.5}, y)
         assert model.decision_function_one({"a": number}) == other.decision_function_one({"a": 1.0})
-
-
-@pytest.mark.parametrize("model", one_of_each(MODELS))
-def test_examples_without_features_can_be_learned(model):
-    model = model.clone()
-    for x, y in stream_for(model, 5):
-        model.learn_one({}, y)
-        model.predict_one({})
-        model.learn_one(x, y)
-    assert np.isfinite(list_of(model.decision_function_one({}))).all()
 
 
 @pytest.mark.parametrize("kernel", [type(kernel) for kernel in STATIONARY])

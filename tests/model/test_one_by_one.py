@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 
 import numpy as np
-import pandas as pd
 import pytest
+from optional import pandas as pd
 
 import river_budget as rb
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import re
 import subprocess
 import sys
 
+import commands
 import numpy as np
 import pytest
 from conftest import ROOT, needs_data
@@ -477,10 +479,7 @@ def test_what_validation_chooses_stands_beside_what_fits(tmp_path):
 # The command line.
 
 
-def run(capsys, *arguments):
-    code = command.main(list(arguments))
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
+run = functools.partial(commands.run, main=command.main)
 
 
 def test_a_table_is_for_programs_too(capsys, tmp_path, monkeypatch):

@@ -174,20 +174,16 @@ def compare(stream, model, reference, refine_at=()):
 
 @pytest.mark.parametrize("eviction", ["reservoir", "oldest"])
 @pytest.mark.parametrize("fit_bias", [False, True])
-@pytest.mark.parametrize("steps", [0, 1, 4])
-def test_a_stream_is_replayed(eviction, fit_bias, steps):
+@pytest.mark.parametrize(("steps", "table"), [(0, True), (1, True), (4, True), (4, False)])
+def test_a_stream_is_replayed(eviction, fit_bias, steps, table, monkeypatch):
+    """Also as a large window is kept, without a table of kernel values."""
+    if not table:
+        monkeypatch.setattr("river_budget.algorithms.window.sbp.LARGEST_TABLE", 0)
     options = {"slack": 0.05, "steps": steps, "fit_bias": fit_bias, "eviction": eviction}
     model = rb.SBPClassifier(25, RBF(0.5), **options, seed=SEED)
     reference = oracle.StreamingSBP(plain(RBF(0.5)), 25, **options, choose=SplitMix(SEED).below)
     compare(two_labels(150), model, reference, refine_at=(60, 61, 100))
-
-
-def test_a_large_window_without_a_table_is_replayed(monkeypatch):
-    monkeypatch.setattr("river_budget.algorithms.window.sbp.LARGEST_TABLE", 0)
-    model = rb.SBPClassifier(25, RBF(0.5), 0.05, seed=SEED)
-    reference = oracle.StreamingSBP(plain(RBF(0.5)), 25, choose=SplitMix(SEED).below)
-    compare(two_labels(150), model, reference, refine_at=(70,))
-    assert not views(model.block).head.factored
+    assert bool(views(model.block).head.factored) == table
 
 
 def recomputed(model):

@@ -9,9 +9,9 @@ from river_budget.experiments import command
 LINEAR = ("--models", "LogisticRegression")
 
 
-def run(capsys, *arguments):
+def run(capsys, *arguments, main=command.main):
     """(exit code, what was printed, errors)"""
-    code = command.main(list(map(str, arguments)))
+    code = main(list(map(str, arguments)))
     captured = capsys.readouterr()
     return code, captured.out, captured.err
 

@@ -97,25 +97,23 @@ def test_commands_of_all_pages_exist():
     assert found > 90
 
 
-def shown_as_printed(script, table, capsys):
-    """Whether all rows of a table stand on a page of the guide."""
+def tables():
+    """(script, table) for all tables; but for one they take some minutes together."""
+    for script in SCRIPTS:
+        for table in load(script).TABLES:
+            slow = [] if table == "widths" else [pytest.mark.slow]
+            yield pytest.param(script, table, marks=slow)
+
+
+@pytest.mark.parametrize(("script", "table"), list(tables()))
+def test_a_table_shows_what_its_command_prints(script, table, capsys, monkeypatch):
+    """All its rows stand on a page of the guide."""
+    monkeypatch.setenv("RIVER_BUDGET_DATA", str(DATA))
     try:
         getattr(load(script), table)()
     except datasets.DatasetUnavailable as missing:
         pytest.skip(str(missing))
     printed = capsys.readouterr().out.splitlines()
     shown = {line for page in guide.PAGES for line in page.read_text().splitlines()}
-    return bool(printed) and [line for line in printed if line not in shown] == []
-
-
-def test_a_table_shows_what_its_command_prints(capsys):
-    assert shown_as_printed("guide_numbers", "widths", capsys)
-
-
-@pytest.mark.slow  # together some minutes
-@pytest.mark.parametrize(
-    ("script", "table"), [(script, table) for script in SCRIPTS for table in load(script).TABLES]
-)
-def test_all_tables_show_what_their_commands_print(script, table, capsys, monkeypatch):
-    monkeypatch.setenv("RIVER_BUDGET_DATA", str(DATA))
-    assert shown_as_printed(script, table, capsys)
+    assert printed
+    assert [line for line in printed if line not in shown] == []
