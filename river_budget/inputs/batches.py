@@ -120,6 +120,10 @@ class Batch:
 
     def checked(self, predicted: bool = False) -> Batch:
         """The batch, if no cell is bad. predicted: missing values count as 0."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = self.numbers.sum()
+        if np.isfinite(total):  # then every cell is, which takes longer to see one by one
+            return self
         good = np.isfinite(self.numbers)
         if good.all():
             return self
@@ -194,9 +198,15 @@ class Batch:
             features.values_of(self.example(t))  # raises
         return scaled
 
+    def fits(self, features: FeatureIndex) -> bool:
+        """Whether it is a matrix whose columns are the known features, in the order of their places."""
+        return (
+            not self.listed and features.width == len(self.names) and features.in_rows == self.names
+        )
+
     def known(self, features: FeatureIndex, as_lists: bool) -> Any:
         """The batch as rows of all known features; or as lists, if it may be, where these are shorter or names unknown."""
-        if not self.listed and features.width == len(self.names) and features.in_rows == self.names:
+        if self.fits(features):
             return self.rows
         places, get = np.full(len(self.names), -1), features.places.get
         places[self.columns_in_use] = [get(name, -1) for name in self.names_in_use()]

@@ -219,11 +219,13 @@ class Targets:
         if self._are_known(labels):
             return
         try:
-            found: Any = (
-                dict.fromkeys(self.values)
-                if isinstance(self.values, list)
-                else np.unique(self.values)
-            )
+            found: Any
+            if self.boolean:  # np.unique would sort them
+                found = [label for label in (False, True) if np.any(self.values == label)]
+            elif isinstance(self.values, list):
+                found = dict.fromkeys(self.values)
+            else:
+                found = np.unique(self.values)
         except TypeError:  # one is not hashable
             found = self.values
         labels.check(found)

@@ -79,6 +79,8 @@ class ManyAtOnce(StreamModel):
         if self.block is None:
             self.first_columns = len(batch.names)
             self.add_features(batch.names_in_use())
+        elif batch.fits(self.features):  # before names are looked up one by one
+            return batch.rows
         elif new := self.features.unknown(batch.names_in_use()):
             self.add_features(new, batch.names_in_use())
         return batch.known(self.features, self.takes_lists)
