@@ -346,5 +346,6 @@ def test_a_tie_is_what_differs_by_rounding_and_the_oldest_of_them_is_found():
         ([1.0, 1.0 + 1e-12, 1.0 + 1e-8, 2.0], 1),
         ([1.0 + 1e-12, 1.0, 1.0, 1.0 + 1e-10], 3),
         ([0.0, 0.0, 1e-300, 1.0], 1),
+        ([2.0, math.copysign(math.nan, -1.0), 1.0, 1.0], 3),
     ):
         assert light_one_found(model, np.array([*values, 0.0, 0.0])) == expected

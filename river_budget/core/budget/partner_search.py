@@ -16,6 +16,7 @@ from ..compiling.array_views import address_of, f32
 from ..compiling.jit import REORDERED, compiled
 from ..examples.present_features import NO_VECTOR
 from ..expansion.kernel_rows import distances_into
+from ..expansion.support import least_of
 from ..simd.bits import bits_of, from_bits
 from ..simd.exponential import F, rough_exp_of
 from ..vectors.table import read_vector
@@ -43,11 +44,8 @@ SMALL = 1e-300  # instead of a divisor 0
 ZERO, SIXTH, QUARTER, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.25), F(0.5), F(1.0), F(2.0)
 SPARE = 8  # how many partners beyond those wanted may be evaluated exactly
 SAFETY = F(1.5)  # SAFETY times a Newton step's predicted gain bounds the gain of all steps
-NEAR32, TINY, LOWEST = (
-    F(0.02),
-    F(1e-30),
-    F(REACH_BELOW),
-)  # NEAR32: NEAR of core/budget/degradation.py
+NEAR32 = F(0.02)  # NEAR of core/budget/degradation.py
+TINY, LOWEST = F(1e-30), F(REACH_BELOW)
 
 
 @compiled(fastmath=REORDERED, always_inlined=True)
@@ -101,9 +99,11 @@ def best_partners(model, m, newcomer, search, members):
     search[LOSS, m] = np.inf
     listed = wanted if literal else min(wanted + SPARE, n - 1)
     for found in range(listed):
-        if found >= wanted and not any_up_to(model.buffer[members[wanted]], search[LOSS], n):
+        j, least = 0, least_of(search[LOSS], n)
+        while j < n - 1 and search[LOSS, j] != least:
+            j += 1
+        if found >= wanted and not with_place(least, j, n) <= model.buffer[members[wanted]]:
             break
-        j = np.argmin(search[LOSS, :n])
         loss = search[LOSS, j] if literal else evaluate_partner(search, mm, j)
         search[LOSS, j] = np.inf
         model.buffer[j] = loss
@@ -117,18 +117,16 @@ def best_partners(model, m, newcomer, search, members):
 
 
 @compiled
-def any_up_to(limit, bounds, n):
-    """Whether one of the first n bounds is at most the limit; ties are decided by the index in the lowest bits of a bound.
+def with_place(bound, j, n):
+    """The bound of partner j with j in its lowest bits, by which ties are decided.
 
     Version 1 had it there. Bounds are equal where vectors are so far apart that all merge equally badly; with another
     rule one model in ten that merges made other mistakes than in version 1.
     """
-    places, found = 1, 0
+    places = 1
     while places < n:
         places *= 2
-    for j in range(n):
-        found += from_bits(bits_of(bounds[j]) & -places | j) <= limit
-    return found > 0
+    return from_bits(bits_of(bound) & -places | j)
 
 
 @compiled

@@ -6,16 +6,19 @@ where the vector itself is stored. The slots in use are 0 .. head.count - 1.
 
 from __future__ import annotations
 
-import math
+import numpy as np
 
 from ..block.limits import LONGEST_STEP, padded_count, within
+from ..compiling.array_views import address_of, i64
 from ..compiling.jit import REORDERED, compiled
+from ..simd.bits import from_bits
 from ..vectors.table import move_vector, write_vector
 from .kernel_rows import self_kernel
 
 TIE = 1.0 + 1e-9  # weights whose ratio is below it count as equal
 TINY_SCALE, HUGE_SCALE = 1e-60, 1e60  # beyond, the scale moves into the coefficients
 LARGEST = 1e140  # the largest coefficient times scale: then scores stay finite
+NEVER = np.int64(2**63 - 1)  # later than every arrival
 
 
 @compiled(always_inlined=True)
@@ -217,11 +220,23 @@ def lightest(model, weights):
 @compiled
 def oldest_of_lightest(model, weights):
     """The oldest of the vectors with the least weight up to rounding. All weights must be >= 0; ignores NaN."""
-    arrivals, n, least, found = model.arrivals, model.head.count, math.inf, -1
+    arrivals, n, oldest = model.arrivals, model.head.count, NEVER
+    most = TIE * least_of(weights, n)
     for j in range(n):
-        if weights[j] < least:
-            least = weights[j]
+        oldest = min(oldest, arrivals[j] if weights[j] <= most else NEVER)
+    found = n - 1  # mostly it is the newcomer
+    while found > 0 and arrivals[found] != oldest:
+        found -= 1
+    return found
+
+
+@compiled(always_inlined=True)
+def least_of(numbers, n):
+    """The least of the first n numbers, which are >= 0; ignores NaN.
+
+    Their bits are in the same order, and LLVM vectorises a minimum of whole numbers.
+    """
+    bits, least = i64(address_of(numbers), n), NEVER
     for j in range(n):
-        if weights[j] <= TIE * least and (found < 0 or arrivals[j] < arrivals[found]):
-            found = j
-    return max(found, 0)  # where all are NaN
+        least = min(least, bits[j] & NEVER)  # without the sign, which a 0 or NaN may have
+    return from_bits(least)
