@@ -125,10 +125,10 @@ def write_merged(model, exact, newcomer, search, group):
     """Write z to the slot of one member, remove the others. Returns a_z . f(z) - sum_i a_i . f(x_i) if `exact`."""
     members, shares, s, a_z = group.members, group.shares, group.distances, group.a_z
     gain = gain_by_merging(model, search[S], members, shares, s, a_z) if exact else 0.0
-    z, norm = combination(model, group.points, shares)
+    z, norm, n_features = combination(model, group.points, shares)
     merge_own_rows(model, members, shares, s, first_of(members))
     replace(model, members, z, norm, a_z, newcomer)
-    warn_of_long_vectors(model, z[2], newcomer)
+    warn_of_long_vectors(model, n_features, newcomer)
     return gain
 
 

@@ -19,7 +19,6 @@ from ..compiling.array_views import f64
 from ..compiling.jit import FUSED, compiled
 from ..examples.finite import is_finite
 from ..examples.present_features import ZERO, present
-from ..expansion.kernel_rows import norm_of
 from ..expansion.support import overwrite_vector
 from ..simd.vector_ops import dot
 from .degradation import solve
@@ -183,10 +182,10 @@ NEGLIGIBLE = 1e-34
 
 @compiled(fastmath=FUSED)
 def combination(model, points, shares):
-    """(z, its norm) for z = sum_i share_i x_i, without zeros and numbers that are NEGLIGIBLE.
+    """(z, its norm, its number of features) for z = sum_i share_i x_i, where numbers that are NEGLIGIBLE become 0.
 
-    Overwrites model.whole, model.x and model.nonzero. Where the sum overflows, z is the member with the largest share: no
-    vector that differs is near any of them.
+    z has a number for every place, zeros included. Overwrites model.whole, model.x and model.nonzero. Where the sum
+    overflows, z is the member with the largest share: no vector that differs is near any of them.
     """
     width = points.shape[1]
     z, places, values, n = model.whole[:width], model.nonzero, model.x, ZERO
@@ -203,10 +202,16 @@ def combination(model, points, shares):
         length = dot(z, z, width)
     least = NEGLIGIBLE * length if length < HUGE else 0.0
     for f in range(width):
-        places[n], values[n] = f, z[f]
-        n += z[f] * z[f] > least
-    felt = present(places, values, n)
-    return felt, norm_of(model, felt)
+        kept = z[f] * z[f] > least
+        places[f], z[f] = f, z[f] if kept else 0.0
+        n += kept
+    if n < width:  # seldom, after many merges
+        n = ZERO
+        for f in range(width):
+            values[n] = z[f]
+            n += z[f] != 0.0
+        length = dot(values, values, n)
+    return present(places, z, width), length, n
 
 
 @compiled

@@ -6,6 +6,7 @@ The values of one feature in all vectors lie side by side, so that one instructi
 from __future__ import annotations
 
 from ..block.limits import LAPLACIAN
+from ..compiling.array_views import as_u64
 from ..compiling.by_address import shared
 from ..compiling.jit import FUSED, compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
@@ -53,8 +54,9 @@ def read_vector(model, j):
 @compiled
 def read_with_zeros(model, j, values):
     """Write the first numbers of vector j to `values`."""
+    vectors = model.vectors
     for i in range(values.shape[0]):
-        values[i] = model.vectors[i, j]
+        values[i] = vectors[i, j]
 
 
 @compiled
@@ -70,7 +72,7 @@ def move_vector(model, source, target):
 @compiled(fastmath=FUSED)
 def products(vectors, x, row, n):
     """row[j] = <vector j, x> for j < n, summed in the order of the features."""
-    places, values = places_of(x), values_of(x)
+    places, values = as_u64(places_of(x)), values_of(x)
     for j in range(n):
         row[j] = 0.0
     fours = places.shape[0] // 4 * 4
