@@ -64,11 +64,7 @@ def _needs(fields: Mapping[str, Any]) -> int:
     return needs | _OTHER_KERNELS if others else needs
 
 
-_SIZE_FIELDS = (
-    *layout.SIZES,
-    "custom",
-    "arity",
-)  # these fields determine the layout
+_SIZE_FIELDS = (*layout.SIZES, "custom", "arity")  # these fields determine the layout
 _Sizes: Any = namedtuple("_Sizes", _SIZE_FIELDS)  # type: ignore[misc]
 _sizes_in: Any = operator.attrgetter(*_SIZE_FIELDS)
 

@@ -11,9 +11,7 @@ POLYNOMIAL, LINEAR, CUSTOM = int(Kernel.POLYNOMIAL), int(Kernel.LINEAR), int(Ker
 KERNELS = (RBF, LAPLACIAN, POLYNOMIAL, LINEAR, CUSTOM)
 FARTHEST = 1e9  # gamma times a squared distance is at most this, also after overflow
 HUGE = 1e300  # if the norm of an example is below it, all its features are finite
-LONGEST_STEP = (
-    1e100  # steps are clamped to it, so that coefficients stay finite even if the model diverges
-)
+LONGEST_STEP = 1e100  # steps are clamped to it: coefficients stay finite even if the model diverges
 BOUND = 1e100  # values of unbounded kernels are clamped to [-BOUND, BOUND]
 LEAST = 1e-60  # a vector with a smaller squared length counts as zero
 # If gamma |x|^2 is larger, distances are computed as sums of squared differences, since cancellation in

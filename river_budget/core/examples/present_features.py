@@ -137,10 +137,10 @@ def gather(call):
 @compiled(always_inlined=True)
 def is_whole(row):
     """Whether a row contains no zero, so that it can be used without a copy."""
-    zeros = 0
-    for f in range(row.shape[0]):
-        zeros += row[f] == 0.0
-    return zeros == 0
+    f = 0
+    while f < row.shape[0] and row[f] != 0.0:
+        f += 1
+    return f == row.shape[0]
 
 
 @compiled

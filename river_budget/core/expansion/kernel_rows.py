@@ -12,7 +12,7 @@ from ..compiling.jit import REORDERED, compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, REAL
 from ..compiling.needs import Need
 from ..examples.present_features import rest_of, values_of
-from ..simd.exponential import exponentials
+from ..simd.exponential import exp_of
 from ..simd.vector_ops import dot
 from ..vectors.table import (
     absolute_distances,
@@ -27,27 +27,21 @@ from .other_kernels import other_norm, other_row, other_self_kernel
 def kernel_row(model, x, norm):
     """model.row[j] = k(vector j, x). For Gaussian and Laplacian kernels model.logs[j] = its logarithm."""
     head, row, logs, n = model.head, model.row, model.logs, padded_count(model)
+    norms, gamma, from_products = model.norms, head.gamma, False
     if head.kernel != RBF and head.kernel != LAPLACIAN:
         other_row(model, x, norm)
         return
-    if head.kernel == RBF and not cancels(model, norm):
-        dot_products(model, x, row, n)
-        logs_from_products(row, logs, model.norms, norm, head.gamma, n)
+    if cancels(model, norm):
+        distances_by_differences(model, x, row, n)
+    elif head.kernel == LAPLACIAN:
+        absolute_distances(model, x, row, n)
     else:
-        if cancels(model, norm):
-            distances_by_differences(model, x, row, n)
-        else:
-            absolute_distances(model, x, row, n)
-        for j in range(n):
-            logs[j] = log_of_distance(row[j], head.gamma)
-    exponentials(logs, row, n)
-
-
-@compiled(always_inlined=True)
-def logs_from_products(row, logs, norms, norm, gamma, n):
-    """logs[j] = -gamma |vector j - x|^2, from inner products in `row`."""
+        dot_products(model, x, row, n)
+        from_products = True
     for j in range(n):
-        logs[j] = log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
+        distance = norms[j] + norm - 2.0 * row[j] if from_products else row[j]
+        logs[j] = log_of_distance(distance, gamma)
+        row[j] = exp_of(logs[j])
 
 
 @compiled(always_inlined=True)

@@ -122,12 +122,8 @@ def shares(model, r, row, k_tt):
     n = int(model.per_vector[NEIGHBOUR, r])
     if n < 0:
         return row[r] / k_tt if k_tt > 0.0 else 0.0, 0.0
-    k_rn, k_rt, k_nt, k_nn = (
-        model.per_vector[SIMILARITY, r],
-        row[r],
-        row[n],
-        self_kernel(model, model.norms[n]),
-    )
+    k_rn, k_nn = model.per_vector[SIMILARITY, r], self_kernel(model, model.norms[n])
+    k_rt, k_nt = row[r], row[n]
     determinant = k_tt * k_nn - k_nt * k_nt
     if determinant <= TINY * k_tt * k_nn:  # newcomer and neighbour are the same: half each
         both = k_tt + k_nn

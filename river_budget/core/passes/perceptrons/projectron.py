@@ -103,11 +103,7 @@ def round_of(model, state, x, norm, f, y, w, span):
 def project_by_class(model, state, x, norm, loss, plus, minus, amount, mistake):
     """Learn x where each class has its own span: d and length are those of class plus, e and other of class minus."""
     n, k_xx = model.head.count, self_kernel(model, norm)
-    d, e, products = (
-        f64(model.heap, n),
-        f64(model.heap + 8 * n, n),
-        f64(model.heap + 16 * n, n),
-    )
+    d, e, products = f64(model.heap, n), f64(model.heap + 8 * n, n), f64(model.heap + 16 * n, n)
     length = project_on_class(model, model.row, plus, d, products)
     other = project_on_class(model, model.row, minus, e, products)
     residual, rest = max(k_xx - length, 0.0), max(k_xx - other, 0.0)
