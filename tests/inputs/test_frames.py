@@ -128,6 +128,9 @@ def test_predict_then_learn_many_is_progressive_validation(model, cuts):
         many.learn_many(batch, y[a:b])
     assert found == expected
     assert same(model, one, stream)
+    if isinstance(model, base.Classifier):  # whose link to probabilities follows scores and labels
+        x = stream[0][0]
+        assert model.predict_proba_one(x) == one.predict_proba_one(x)
     assert pickle.dumps(model) == pickle.dumps(many)
 
 
