@@ -14,7 +14,7 @@ import math
 import operator
 import struct
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -253,7 +253,7 @@ class FeatureIndex:
 
 
 def _scaled(
-    get: Callable[..., Any], scaled: list[tuple[int, float]], x: dict[Any, Any]
+    get: Callable[..., Any], scaled: Sequence[tuple[int, float]], x: dict[Any, Any]
 ) -> list[float]:
     values = list(get(x))
     for at, factor in scaled:

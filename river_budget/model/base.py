@@ -3,9 +3,8 @@
 Every compiled pass receives rows, targets and weights, and returns the score of each row before it learns the
 row. So a learning pass is also a progressive validation.
 
-A pass stops at a row that it cannot learn and returns the row's number: because the row is not finite, which
-is an error; because the model needs a larger block first; or because a warning is due. So Python need not check
-a single example.
+A pass stops at a row that it cannot learn yet and returns the row's number: because the model needs a larger block first,
+or because a warning is due. That all numbers are finite is checked before.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from ..block.codes import Method
 from ..block.limits import FARTHEST, HUGE
 from ..compiling.array_views import f64
 from ..compiling.jit import FUSED, compiled
-from ..examples.finite import is_finite
 from ..examples.present_features import ZERO, present
 from ..expansion.support import overwrite_vector
 from ..simd.vector_ops import dot
@@ -212,6 +211,15 @@ def combination(model, points, shares):
             n += z[f] != 0.0
         length = dot(values, values, n)
     return present(places, z, width), length, n
+
+
+@compiled
+def is_finite(z):
+    """Whether no value of z is NaN or infinite."""
+    total = 0.0
+    for f in range(z.shape[0]):
+        total += z[f] * 0.0
+    return total == 0.0
 
 
 @compiled

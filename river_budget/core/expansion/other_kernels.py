@@ -15,7 +15,6 @@ from ..compiling.by_address import shared
 from ..compiling.jit import REORDERED, compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, REAL
 from ..compiling.needs import Need
-from ..examples.finite import is_finite
 from ..examples.present_features import rest_of, values_of
 from ..vectors.table import dot_products, read_with_zeros
 from .custom_kernels import call_function
@@ -28,7 +27,7 @@ def other_norm(model, x):
     """`norm_of` for kernels without products: |x|_1 for the Laplacian kernel, k(x, x) for a user's function."""
     values, total = values_of(x), rest_of(x)
     if model.head.kernel == CUSTOM:
-        return _value_of(model, values, values, values.shape[0]) if is_finite(values) else math.inf
+        return _value_of(model, values, values, values.shape[0])
     for i in range(values.shape[0]):
         total += abs(values[i])
     return total

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from ..compiling.jit import compiled
-from ..examples.finite import is_finite, usable
-from ..examples.present_features import example_and_scores, unpack, values_of
+from ..examples.present_features import example_and_scores, unpack
 from .kernel_rows import kernel_row, norm_of, score
 
 
 @compiled(inlined=True)
 def each_row(call, do):
-    """do(model, x, norm, f) for every row, whose scores go to f. Returns how many it has processed: it stops at a row that
-    is not finite."""
+    """do(model, x, norm, f) for every row, whose scores go to f. Returns how many it has processed."""
     model, stream, n = unpack(call)
     for t in range(n):
         x, f = example_and_scores(model, stream, t)
         norm = norm_of(model, x)
-        if not usable(x, norm):
-            return t
         do(model, x, norm, f)
     return n
 
@@ -28,8 +24,6 @@ def each_mapped_row(call, do):
     model, stream, n = unpack(call)
     for t in range(n):
         x, f = example_and_scores(model, stream, t)
-        if not is_finite(values_of(x)):
-            return t
         do(model, x, f)
     return n
 

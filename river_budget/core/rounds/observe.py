@@ -12,14 +12,13 @@ Most algorithms observe by `observe`, those with a mean of the iterates by `obse
 every row of a call; `learn_rows_by` is for rounds that also get a constant, as the kind of strategy (core/budget/keep.py):
 code that it rules out is not compiled.
 
-A row is refused (its norm is REFUSED) if it is not finite, if a larger block is needed before it can be learned, or if a
-warning is due: the pass returns its number, Python mends what is missing, and calls the pass again.
+A row is refused (its norm is REFUSED) if a larger block is needed before it can be learned, or if a warning is due: the
+pass returns its number, Python mends what is missing, and calls the pass again.
 """
 
 from __future__ import annotations
 
 from ..compiling.jit import compiled
-from ..examples.finite import usable
 from ..examples.present_features import example, unpack
 from ..expansion.kernel_rows import kernel_row, norm_of, score_row
 from ..expansion.mean_iterate import mean_scores, update_mean
@@ -89,7 +88,7 @@ def score_example(model, stream, t):
     """(x, f, y, w, norm) without the calibration. Overwrites model.row and f."""
     x, f, y, w = example(model, stream, t)
     norm = norm_of(model, x)
-    if not (usable(x, norm) and has_room(model)) or model.head.alarm != 0:
+    if not has_room(model) or model.head.alarm != 0:
         return x, f, y, w, REFUSED
     kernel_row(model, x, norm)
     score_row(model, model.row, f)

@@ -17,7 +17,6 @@ from ...compiling.jit import compiled
 from ...compiling.model_type import MODEL, NOTHING, NUMBERS
 from ...compiling.needs import Need
 from ...examples.call import row_of, scores_of, unpack_rows, whole_row
-from ...examples.finite import is_finite
 from ...simd.exponential import exp_of, exponentials, log_of, logarithms, softmax
 from .archive import MANY_COLUMNS
 from .binning import learn_bins
@@ -62,8 +61,6 @@ def learn(call):
     state = state_at(model.state)
     for t in range(n):
         x, f, y, w = whole_row(stream, t)
-        if not is_finite(x):
-            return t
         predict_classes(model, x)
         write_scores(model, f)
         if w > 0.0:
@@ -73,12 +70,10 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def decide(call):
-    """Score all rows. Returns how many it has scored: it stops at a row that is not finite."""
+    """Score all rows. Returns how many it has scored."""
     model, stream, n = unpack_rows(call)
     for t in range(n):
         x, f = row_of(stream[0], t), scores_of(stream, t)
-        if not is_finite(x):
-            return t
         predict_classes(model, x)
         write_scores(model, f)
     return n

@@ -24,7 +24,6 @@ from ...compiling.jit import compiled
 from ...compiling.model_type import MODEL, NOTHING, NUMBERS
 from ...compiling.needs import Need
 from ...examples.call import row_of, scores_of, unpack_rows, whole_row
-from ...examples.finite import is_finite
 from .binning import learn_bin_means
 from .experts import HEAVIEST_EXAMPLE, SOFTNESS, consult_experts, is_predicted, store
 from .linear_models import N_RATES, RATES, learn_least_squares, learn_linear
@@ -79,8 +78,6 @@ def learn(call):
     state = state_at(model.state)
     for t in range(n):
         x, f, y, w = whole_row(stream, t)
-        if not is_finite(x):
-            return t
         predict_number(model, x)
         f[0] = found_of(model).forecast
         if w > 0.0:
@@ -94,8 +91,6 @@ def decide(call):
     model, stream, n = unpack_rows(call)
     for t in range(n):
         x, f = row_of(stream[0], t), scores_of(stream, t)
-        if not is_finite(x):
-            return t
         predict_number(model, x)
         f[0] = found_of(model).forecast
         if f.shape[0] > 1:

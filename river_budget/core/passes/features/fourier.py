@@ -18,8 +18,7 @@ import math
 from ...block.limits import padded_count
 from ...compiling.array_views import carver, record
 from ...compiling.jit import compiled
-from ...examples.finite import is_finite
-from ...examples.present_features import example, values_of
+from ...examples.present_features import example
 from ...expansion.mean_iterate import move_towards, share_of
 from ...expansion.scoring import each_mapped_row
 from ...rounds.calibration import calibrate
@@ -94,7 +93,7 @@ def learn(call):
 def observe_waves(model, state, stream, t):
     """As `observe_with_mean`, with z(x) in the place of a kernel row and without a norm."""
     x, f, y, w = example(model, stream, t)
-    if not is_finite(values_of(x)) or model.head.alarm != 0:
+    if model.head.alarm != 0:
         return x, f, y, w, REFUSED
     waves(model, x)  # construct the new representation z(x_t)
     score_waves(model, f)  # predict

@@ -10,8 +10,7 @@ import numpy as np
 
 from ....compiling.jit import compiled
 from ....examples.call import row_of
-from ....examples.finite import is_finite
-from ....examples.present_features import example, example_and_scores, unpack, values_of
+from ....examples.present_features import example, example_and_scores, unpack
 from ..calibration import calibrate
 from ..experts import HEAVIEST_EXAMPLE
 from ..log_loss import class_of, learn_mixture, link, mix, write_errors, write_scores
@@ -43,8 +42,6 @@ def learn(call):
     state = state_at(model.state)
     for t in range(n):
         x, f, y, w = example(model, stream, t)
-        if not is_finite(values_of(x)):
-            return t
         predict_classes(model, state, x)
         write_scores(model, f)
         if w > 0.0:
@@ -58,8 +55,6 @@ def decide(call):
     model, stream, n = unpack(call)
     for t in range(n):
         x, f = example_and_scores(model, stream, t)
-        if not is_finite(values_of(x)):
-            return t
         predict_classes(model, state_at(model.state), x)
         write_scores(model, f)
     return n

@@ -19,7 +19,6 @@ import numpy as np
 from ....block.limits import within
 from ....compiling.jit import compiled
 from ....examples.call import row_of
-from ....examples.finite import is_finite
 from ....examples.present_features import example, example_and_scores, places_of, unpack, values_of
 from ..experts import HEAVIEST_EXAMPLE
 from ..scaling import LARGEST_VALUE
@@ -68,8 +67,6 @@ def learn(call):
     state = state_at(model.state)
     for t in range(n):
         x, f, y, w = example(model, stream, t)
-        if not is_finite(values_of(x)):
-            return t
         predict_numbers(model, state, x)
         f[0] = found_of(model).forecast
         if w > 0.0:
@@ -83,8 +80,6 @@ def decide(call):
     model, stream, n = unpack(call)
     for t in range(n):
         x, f = example_and_scores(model, stream, t)
-        if not is_finite(values_of(x)):
-            return t
         predict_numbers(model, state_at(model.state), x)
         f[0] = found_of(model).forecast
         if f.shape[0] > 1:
