@@ -209,12 +209,11 @@ class Prepared(Call):
 
     __slots__ = (
         *("block", "passes", "values", "target", "weight", "scores", "arrived"),
-        *("x", "written", "edition", "places", "new", "lent"),
+        *("x", "edition", "places", "new", "lent"),
     )
-    x: dict[Any, float]  # the example that is written in it
-    written: (
-        dict[Any, float] | None
-    )  # the same; None if it may have changed since: numpy has numbers that change
+    x: dict[
+        Any, float
+    ]  # the example that is written in it, but for a row that was written by `takes`
     edition: Any  # of the model for which it was written
     places: list[int]  # of its names, where it is a list
     new: Collection[Any]  # those of its names that have no place
@@ -222,20 +221,12 @@ class Prepared(Call):
 
     def __init__(self, passes: Any, block: Any, rows: Any, n_outputs: int):
         self.block, self.passes = block, passes
-        self.x, self.written, self.edition = {}, None, None
-        self.places, self.new, self.lent = [], (), False
+        self.x, self.edition, self.places, self.new, self.lent = {}, None, [], (), False
         self.arrived = memoryview(blocks.field_of(block, "arrived"))  # how many vectors so far
         targets, self.target = _array_and_view(1)
         weights, self.weight = _array_and_view(1)
         scores, self.scores = _array_and_view(1, n_outputs)
         super().__init__(block, rows, targets, weights, scores)
-
-    def takes(self, x: dict[Any, Any]) -> bool:
-        """Whether the call takes this example: the one that is written in it."""
-        try:
-            return type(x) is dict and x == self.written
-        except Exception:  # a value that cannot be compared
-            return False
 
 
 class Unwritten:
@@ -260,21 +251,14 @@ class PreparedRow(Prepared):
         super().__init__(passes, block, rows, n_outputs)
 
     def takes(self, x: dict[Any, Any]) -> bool:
-        """Whether the call takes this example: the one that is written in it, or one with exactly the known names, and
-        numbers as values, which is written now."""
+        """Write an example, if it has exactly the known names, and numbers as values; returns whether it has."""
         # other kinds of dicts may invent values: a Counter has 0 for every name
         if type(x) is not dict or len(x) != self.length:
             return False
         try:
-            if x == self.written:
-                return True
-            self.written = None
-            x = x.copy()  # another thread may change the original
-            values = self.get(x)
-            total = sum(values, 0.0)
+            total = sum(values := self.get(x), 0.0)
             if type(total) in SUMS and math.isfinite(total):
                 self.write(*values)
-                self.x, self.written = x, x if type(total) is float else None
                 return True
         except Exception:  # other names or values, which are read one by one or refused there
             pass
@@ -300,6 +284,13 @@ class PreparedList(Prepared):
         whole[1] = room
         self.bounds = memoryview(whole)  # start, end and places
         super().__init__(passes, block, Lists(whole[:2], whole[2:], values), n_outputs)
+
+    def holds(self, x: dict[Any, Any]) -> bool:
+        """Whether this example is written in the call, by a prediction."""
+        try:
+            return type(x) is dict and x == self.x
+        except Exception:  # a value that cannot be compared
+            return False
 
     def write(self, values: Collection[float], places: list[int]) -> None:
         """Write the values of an example's features, and their places, into the call."""

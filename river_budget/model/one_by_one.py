@@ -30,6 +30,14 @@ def read_scores(scores: Any) -> Any:
         return scores.tolist()
 
 
+def taken_from(pool: list[Any]) -> Any:
+    """A call from a pool; None if there is none: another thread may take the last one at any time."""
+    try:
+        return pool.pop() if pool else None
+    except IndexError:
+        return None
+
+
 class OneByOne(ManyAtOnce):
     """How a model learns and scores one example, whose target has been checked."""
 
@@ -41,6 +49,37 @@ class OneByOne(ManyAtOnce):
         Returns the scores before it was learned, if they are wanted; AGAIN, with nothing learned, if another thread has
         added a label.
         """
+        lock, rows = self.lock, self.free_rows
+        try:
+            row = rows.pop()
+        except IndexError:
+            return self._learn_any(x, target, w, labels, wanted)
+        if not row.takes(x):
+            rows.append(row)
+            return self._learn_any(x, target, w, labels, wanted)
+        row.target[0], row.weight[0] = target, w
+        with lock.held:
+            # free_rows is another list if another thread has changed names, labels or block
+            if (
+                rows is self.free_rows
+                and (labels is None or labels is self.labels)  # type: ignore[attr-defined]
+                and not lock.changing
+            ):
+                try:
+                    lock.changing = True
+                    learned = row.passes.learn(row.addresses)
+                finally:
+                    lock.changing = False
+                if learned:
+                    scores = read_scores(row.scores) if wanted else None
+                    rows.append(row)  # afterwards, as a signal handler may take it
+                    return scores
+        return self._learn_any(x, target, w, labels, wanted)
+
+    def _learn_any(
+        self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
+    ) -> Any:
+        """The same for any example: with some of the known features or with new ones, or at which the pass stops."""
         lock, call = self.lock, self._call_with(x)
         with lock.held:
             if lock.changing:
@@ -68,7 +107,7 @@ class OneByOne(ManyAtOnce):
         if call.new:
             return self._learn_new(call, target, w, wanted)
         call.target[0], call.weight[0] = target, w
-        arrived = call.arrived[0]
+        arrived = call.arrived[0] if call.lent else 0
         try:
             if not call.passes.learn(call.addresses):
                 # the model must be prepared first, or a warning is due
@@ -107,6 +146,21 @@ class OneByOne(ManyAtOnce):
         River's scalers return NaN for features that they have not learned, and in progressive validation the
         prediction comes first.
         """
+        rows = self.free_rows
+        try:
+            row = rows.pop()
+        except IndexError:
+            pass
+        else:
+            if row.takes(x):
+                with self.lock.held:
+                    if rows is self.free_rows:
+                        row.passes.score(row.addresses)
+                        scores = row.scores.tolist()
+                        rows.append(row)
+                        return scores
+            else:
+                rows.append(row)
         try:
             call = self._call_with(x)
         except ValueError:
@@ -125,15 +179,12 @@ class OneByOne(ManyAtOnce):
     # calls
 
     def _call_with(self, x: dict[Any, Any]) -> Any:
-        """A call that holds this example."""
-        for pool in (self.free_rows, self.free_lists):
-            try:
-                call = pool.pop()
-            except IndexError:
-                continue
-            if call.takes(x):
+        """A call that holds this example: as the last prediction has written it, or written now."""
+        lists = self.free_lists
+        if (call := taken_from(lists)) is not None:
+            if call.edition is self.edition and call.holds(x):
                 return call
-            pool.append(call)
+            lists.append(call)
         return self._written(x)
 
     def _written(self, x: dict[Any, Any]) -> Any:
@@ -149,7 +200,6 @@ class OneByOne(ManyAtOnce):
         whole = 0 < len(x) == len(features.places) == features.width
         if not self.takes_lists or (whole and features.knows(x)):
             call: Any = self._call_for_row()
-            call.written = None  # if it fails
             features.pack_row(x, call.values)
             call.new = features.unknown(x)
         else:
@@ -163,17 +213,17 @@ class OneByOne(ManyAtOnce):
                 if -1 in places
                 else ()
             )
-        call.x, call.written, call.edition = x, x, edition
+        call.x, call.edition = x, edition
         return call
 
     def _give_back(self, call: Any) -> None:
         """Keep a call for other examples: a list if it is of the present block, a row if also of the present names."""
         try:
-            if call.edition is self.edition:
-                (self.free_rows if type(call) is PreparedRow else self.free_lists).append(call)
-            elif call.block is self.block and type(call) is PreparedList:
-                call.written = None
-                self.free_lists.append(call)
+            if type(call) is PreparedList:
+                if call.block is self.block:
+                    self.free_lists.append(call)
+            elif call.edition is self.edition:
+                self.free_rows.append(call)
         except MemoryError:  # it is made anew when it is needed
             pass
 
@@ -184,21 +234,17 @@ class OneByOne(ManyAtOnce):
 
     def _call_for_row(self) -> PreparedRow:
         """A prepared call for one example with all known features."""
-        try:
-            row: PreparedRow = self.free_rows.pop()
-        except IndexError:
+        row: PreparedRow | None = taken_from(self.free_rows)
+        if row is None:
             with self.lock.held:
                 row = PreparedRow(self._passes, self.block, self.features, self.n_outputs)
         return row
 
     def _call_for_list(self, entries: int) -> PreparedList:
         """A prepared call for one example with some of the features, with room for so many."""
-        try:
-            prepared: PreparedList = self.free_lists.pop()
-            if entries <= prepared.room:
-                return prepared
-        except IndexError:
-            pass
+        prepared: PreparedList | None = taken_from(self.free_lists)
+        if prepared is not None and entries <= prepared.room:
+            return prepared
         # first: another thread may change the passes with the block, and then this is an old one
         block = self.block
         room = max(SHORT_LIST_FEATURES, 2 * entries)
