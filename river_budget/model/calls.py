@@ -105,10 +105,8 @@ class Call:
         targets: Any = NO_NUMBERS,
         weights: Any = NO_NUMBERS,
         scores: Any = NO_ROWS,
-        *,
-        workspace: Workspace | None = None,
     ):
-        workspace = Workspace() if workspace is None else workspace
+        workspace = Workspace()
         self.arrays = (block, workspace, rows, targets, weights, scores)
         n, outputs = len(rows), scores.shape[1]
         if type(rows) is Lists:
