@@ -1,8 +1,8 @@
 """Learn and score one example: a prepared call holds it, as a whole row or as a list of its features, for a pass.
 
 All that can fail or run a user's code (looking names up, converting values) happens first, before the lock and before the
-model is touched. Calls are taken from a pool: a nested prediction has its own. A prediction leaves its example in the
-call, where `learn_one` finds it written.
+model is touched. Calls are taken from a pool: a nested prediction has its own. An example with exactly the known names is
+written by `PreparedRow.takes`. Any other takes longer to write, so `learn_one` behind a prediction finds it written.
 """
 
 from __future__ import annotations
