@@ -6,7 +6,7 @@ The values of one feature in all vectors lie side by side, so that one instructi
 from __future__ import annotations
 
 from ..block.limits import LAPLACIAN
-from ..compiling.array_views import as_u64
+from ..compiling.array_views import u64
 from ..compiling.by_address import shared
 from ..compiling.jit import FUSED, compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
@@ -72,7 +72,8 @@ def move_vector(model, source, target):
 @compiled(fastmath=FUSED)
 def products(vectors, x, row, n):
     """row[j] = <vector j, x> for j < n, summed in the order of the features."""
-    places, values = as_u64(places_of(x)), values_of(x)
+    # places as unsigned numbers: numba checks whether a signed index counts from the end
+    places, values = u64(x[0], x[2]), values_of(x)
     for j in range(n):
         row[j] = 0.0
     fours = places.shape[0] // 4 * 4
