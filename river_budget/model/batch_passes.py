@@ -60,9 +60,15 @@ class ManyAtOnce(StreamModel):
         for first, part in batch.parts(self.algorithm.columns.most_entries(self)):
             if first:
                 let_others()
-            with self.lock.for_a_change():
-                for start, rows in self.rows_in(part):
-                    yield first + start, rows
+            lock = self.lock
+            with lock.held:
+                lock.refuse_nested()
+                try:
+                    lock.changing = True
+                    for start, rows in self.rows_in(part):
+                        yield first + start, rows
+                finally:
+                    lock.changing = False
 
     def rows_in(self, part: Batch) -> Iterator[tuple[int, Any]]:
         """(number of its first example, rows) of what is learned at once."""

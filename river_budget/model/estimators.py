@@ -189,9 +189,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         if not len(batch):
             return self.labels.labels(np.zeros((0, self.n_outputs)))
         if targets.boolean:
-            with self.lock.for_a_change():
-                if not self.labels.known:
-                    self._add_label(True)
+            self._make_booleans_known()
         predictions: list[Any] = []
         for first, rows in self.parts_of(batch):
             start, last = first, first + len(rows)
@@ -212,6 +210,11 @@ class Classifier(Supervised, base.MiniBatchClassifier):
                     predictions += [known] if guess is None else [guess, known[1:]]
                 start = stop
         return _joined(predictions) if predict else None
+
+    @changes_the_model
+    def _make_booleans_known(self) -> None:
+        if not self.labels.known:
+            self._add_label(True)
 
     def _predictions(self, scores: Rows) -> Any:
         return self.labels.labels(scores)

@@ -19,7 +19,7 @@ from ...inputs.targets import plain
 from ...model.batch_passes import scores_by
 from ...model.calls import Block, Rows
 from ...model.columns import Columns
-from ...model.lock import marked
+from ...model.lock import changes_the_model, marked
 from ...parameters import as_float
 from .maps import Transformer
 
@@ -148,16 +148,21 @@ class DrawnMap(Transformer):
     @marked
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Add the features of x; the map of known features never changes."""
-        x = self.features.taken(x)
-        with self.lock.for_a_change():
-            if self.block is None or not self.features.knows(x):
-                self.add_features(self.features.unknown(x), x)
-            self._count(1)
+        self._learn_names(self.features.taken(x))
+
+    @changes_the_model
+    def _learn_names(self, x: dict[Any, float]) -> None:
+        if self.block is None or not self.features.knows(x):
+            self.add_features(self.features.unknown(x), x)
+        self._count(1)
 
     @marked
     def learn_many(self, X: Any) -> None:
         batch = batch_of(X)
         if len(batch):
-            with self.lock.for_a_change():
-                self.rows_of(batch)
-                self._count(len(batch))
+            self._learn_names_of(batch)
+
+    @changes_the_model
+    def _learn_names_of(self, batch: Batch) -> None:
+        self.rows_of(batch)
+        self._count(len(batch))
