@@ -102,10 +102,10 @@ class Classifier(Supervised, base.MiniBatchClassifier):
             return
         twin, before = self.twin(), self.n_outputs
         twin.labels = labels
-        twin.promote(before)
+        twin._promote(before)
         self.adopt(twin)
 
-    def promote(self, before: int) -> None:
+    def _promote(self, before: int) -> None:
         """Resize the block to the number of outputs that the labels need."""
         self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
         model = blocks.views(self.block)

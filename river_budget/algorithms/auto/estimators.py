@@ -121,7 +121,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         """
         return super().predict_proba_one(x)
 
-    def promote(self, before: int) -> None:
+    def _promote(self, before: int) -> None:
         """A new label gets columns of zeros; the third also gives the first class its own column."""
         if self.of_words:
             self._promote_names(before)
