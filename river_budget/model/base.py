@@ -10,6 +10,7 @@ or because a warning is due. That all numbers are finite is checked before.
 from __future__ import annotations
 
 import copy
+import functools
 import math
 import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -52,6 +53,7 @@ USUAL = {
     "scale": Fixed(positive),
     "seed": Fixed(optional(whole(0, math.inf))),
 }
+BEHIND_THE_TABLE = "a feature would get a place behind the table of this model: load it anew"
 for _name, _parameter in USUAL.items():
     _parameter.name = _name
 
@@ -205,24 +207,29 @@ class StreamModel(base.Estimator):
         """Give places to new features. `beside`: names that must keep their places."""
         columns = self.algorithm.columns
         if self.block is None:
-            twin = self.twin()
-            twin.begin_with(in_order(names))
-            self.adopt(twin)
+            self.begin(names, self.first_columns)
             return
         if len(names) > len(self.features.vacant):
             columns.make_room(self, len(names), beside)
-        columns.write(self, in_order(names), self.features.next_places(len(names)))
+        places = self.features.next_places(len(names))
+        if max(places, default=-1) >= blocks.width_in(self.block):
+            raise RuntimeError(BEHIND_THE_TABLE)  # compiled code checks no bounds
+        columns.write(self, in_order(names), places)
         self.change_names(self.features.add, names)
         if columns.approximates:
             warn_of_width(self)
 
+    def begin(self, names: Collection[Any], columns: int) -> None:
+        """Create the block for the first features, in one step. `columns`: of the batch that brings them."""
+        twin = self.twin()
+        twin.first_columns = columns
+        twin.begin_with(in_order(names))
+        self.adopt(twin)
+
     def change_names(self, change: Callable[..., None], *given: Any) -> None:
-        """Change places of names by a method of the index. What refers to the old ones, prepared rows and what other threads
-        have written meanwhile, does not count any more."""
-        try:
-            change(*given)
-        finally:
-            self.free_rows, self.edition = [], object()
+        """Change places of names by a method of the index, and with them, in one step: what refers to the old ones, prepared
+        rows and what other threads have written meanwhile, does not count any more."""
+        change(*given, functools.partial(vars(self).update, free_rows=[], edition=object()))
 
     def begin_with(self, names: list[Any]) -> None:
         """Create the block for the first features."""

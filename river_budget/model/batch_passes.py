@@ -83,8 +83,7 @@ class ManyAtOnce(StreamModel):
     def rows_of(self, batch: Batch) -> Any:
         """The rows, or lists, of a batch to be learned. Adds its features to the known ones."""
         if self.block is None:
-            self.first_columns = len(batch.names)
-            self.add_features(batch.names_in_use())
+            self.begin(batch.names_in_use(), len(batch.names))
         elif batch.fits(self.features):  # before names are looked up one by one
             return batch.rows
         elif new := self.features.unknown(batch.names_in_use()):

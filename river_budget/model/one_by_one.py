@@ -98,26 +98,40 @@ class OneByOne(ManyAtOnce):
         Behind the pass nothing asks for memory, but for scores that are wanted (`read_scores`): else an example could be
         learned, and the call fail.
         """
-        block = self.block
         if call.edition is not self.edition:
             # the first example, or another thread has changed the model since it was written
-            if block is None:
+            if self.block is None:
                 self.add_features(list(call.x))
             return self._learn_call(self._written(call.x), target, w, wanted)
         if call.new:
             return self._learn_new(call, target, w, wanted)
         call.target[0], call.weight[0] = target, w
-        arrived = call.arrived[0] if call.lent else 0
-        try:
+        if call.lent:
+            self._learn_lent(call)
+        else:
             if not call.passes.learn(call.addresses):
                 # the model must be prepared first, or a warning is due
                 self.run_pass(*call.arrays[2:])
-        finally:
-            if call.lent and (call.arrived[0] != arrived or self.block is not block):
-                self._keep_names(call)
         scores = read_scores(call.scores) if wanted else None
         self._give_back(call)  # afterwards, as a signal handler may take it
         return scores
+
+    def _learn_lent(self, call: Any) -> None:
+        """The same where names have lent places: they are kept if the pass has stored the example.
+
+        Ctrl-C may come wherever a function begins, also where the names are kept: then they are kept after it.
+        """
+        block, arrived = self.block, call.arrived[0]
+        try:
+            try:
+                if not call.passes.learn(call.addresses):
+                    self.run_pass(*call.arrays[2:])
+            finally:
+                if call.arrived[0] != arrived or self.block is not block:
+                    self._keep_names(call)
+        finally:
+            if call.arrived[0] != arrived or self.block is not block:
+                self._keep_names(call)
 
     def _learn_new(self, call: Any, target: float, w: float, wanted: bool) -> Any:
         """Learn an example some of whose names have no place."""

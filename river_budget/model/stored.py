@@ -117,7 +117,9 @@ class Vectors(Columns):
         if wider > width:
             model.resize_block(width=wider)
         if _free_places(model, blocks.width_in(model.block)) < new:
-            _drop_smallest(model, most, new, beside)
+            twin = model.twin()  # as Ctrl-C may come between the steps
+            _drop_smallest(twin, most, new, beside)
+            model.adopt(twin)
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:
         places, vectors = model.features.places, blocks.views(model.block).vectors
