@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,16 @@ from .calls import Call, Rows
 from .lock import let_others
 
 FEW_SCORED = 64  # so many examples are scored while other threads wait; more by a copy of the block
+
+
+class Part(NamedTuple):
+    """Examples that are learned at once."""
+
+    first: int  # its number in the batch
+    batch: Batch
+    rows: Any  # the same as rows or lists of known features
+    # the scores of the first example before its new names were known, where that makes a difference and they are wanted
+    before: Any = None
 
 
 class ManyAtOnce(StreamModel):
@@ -52,8 +62,8 @@ class ManyAtOnce(StreamModel):
         """The scores of rows that were made for the present state of the model."""
         return scores_by(self.scoring_pass, self.block, rows, self.n_outputs)
 
-    def parts_of(self, batch: Batch) -> Iterator[tuple[int, Any]]:
-        """(number of its first example, rows) of the parts of a batch to be learned, whose features become known ones.
+    def parts_of(self, batch: Batch, wanted: bool = False) -> Iterator[Part]:
+        """The parts of a batch to be learned, whose features become known ones. wanted: scores from before it are wanted.
 
         Each is one change: the lock is given back when the next is asked for, and other threads get their turn.
         """
@@ -65,20 +75,24 @@ class ManyAtOnce(StreamModel):
                 lock.refuse_nested()
                 try:
                     lock.changing = True
-                    for start, rows in self.rows_in(part):
-                        yield first + start, rows
+                    for some in self.rows_in(part, wanted):
+                        yield some._replace(first=first + some.first)
                 finally:
                     lock.changing = False
 
-    def rows_in(self, part: Batch) -> Iterator[tuple[int, Any]]:
-        """(number of its first example, rows) of what is learned at once."""
-        yield 0, self.rows_of(part)
+    def rows_in(self, part: Batch, wanted: bool) -> Iterator[Part]:
+        """What is learned at once."""
+        yield Part(0, part, self.rows_of(part))
 
-    def run_parts(self, batch: Batch, targets: Any, weights: Any, scores: Rows) -> None:
+    def run_parts(
+        self, batch: Batch, targets: Any, weights: Any, scores: Rows, wanted: bool = False
+    ) -> None:
         """Run the learning pass over a batch, in parts. Overwrites `scores`."""
-        for first, rows in self.parts_of(batch):
-            some = slice(first, first + len(rows))
-            self.run_pass(rows, targets[some], weights[some], scores[some])
+        for part in self.parts_of(batch, wanted):
+            some = slice(part.first, part.first + len(part.rows))
+            self.run_pass(part.rows, targets[some], weights[some], scores[some])
+            if part.before is not None:
+                scores[part.first] = part.before
 
     def rows_of(self, batch: Batch) -> Any:
         """The rows, or lists, of a batch to be learned. Adds its features to the known ones."""

@@ -16,6 +16,7 @@ from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
 from ..kernels import RBF
 from ..parameters import Fixed
+from .batch_passes import Part
 from .calls import Rows
 from .expansion import BudgetModel
 from .lock import changes_the_model, marked
@@ -191,25 +192,39 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         if targets.boolean:
             self._make_booleans_known()
         predictions: list[Any] = []
-        for first, rows in self.parts_of(batch):
-            start, last = first, first + len(rows)
-            while start < last:
-                codes, count = targets.coded(self.labels, start, last)
-                guess = None
-                if count == 0:  # a new label: predict without it, then learn with it
-                    row = rows[start - first : start - first + 1]
-                    guess = self.labels.labels(self._score_rows(row))
-                    self._add_label(targets.values[start])
-                    codes, count = targets.coded(self.labels, start, last)
-                stop = start + count
-                scores = np.empty((count, self.n_outputs))
-                some = rows[start - first : stop - first]
-                self.run_pass(some, codes[:count], weights[start:stop], scores)
-                if predict:
-                    known = self.labels.labels(scores)
-                    predictions += [known] if guess is None else [guess, known[1:]]
-                start = stop
+        for part in self.parts_of(batch, predict):
+            predictions += self._learn_part(part, targets, weights, predict)
         return _joined(predictions) if predict else None
+
+    def _learn_part(self, part: Part, targets: Targets, weights: Any, predict: bool) -> list[Any]:
+        """Learn a part of a batch; returns predictions, each from before its example is learned, if they are wanted."""
+        predictions: list[Any] = []
+        rows, before = part.rows, part.before  # of the examples from `start`
+        start, last = part.first, part.first + len(rows)
+        while start < last:
+            labels = self.labels
+            codes, count = targets.coded(labels, start, last)
+            if count == 0:  # a new label: predict without it, then learn with it
+                if predict and before is None:
+                    before = self._score_rows(rows[:1])[0]
+                rows = self._rows_with_label(targets.values[start], part, start - part.first, rows)
+                codes, count = targets.coded(self.labels, start, last)
+            scores = np.empty((count, self.n_outputs))
+            self.run_pass(rows[:count], codes[:count], weights[start : start + count], scores)
+            if before is not None:
+                predictions.append(labels.labels(before[np.newaxis]))
+            if predict:
+                predictions.append(self.labels.labels(scores[before is not None :]))
+            start, rows, before = start + count, rows[count:], None
+        return predictions
+
+    def _rows_with_label(self, label: Any, part: Part, start: int, rows: Any) -> Any:
+        """Add a label; returns the rows of a part from `start`, anew if names have other places now."""
+        places = self.features.places
+        self._add_label(label)
+        if self.features.places == places:
+            return rows
+        return self.rows_of(part.batch.part(start, len(part.batch)))
 
     @changes_the_model
     def _make_booleans_known(self) -> None:
@@ -273,7 +288,7 @@ class Regressor(Supervised, base.MiniBatchRegressor):
 
     def _learn_targets(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
         numbers, scores = targets.numbers(), np.empty((len(batch), 1))
-        self.run_parts(batch, numbers, weights, scores)
+        self.run_parts(batch, numbers, weights, scores, predict)
         return self._predictions(scores)
 
     def _predictions(self, scores: Rows) -> Any:
