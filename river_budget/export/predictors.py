@@ -258,7 +258,7 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     found = predicted(graph, model, columns_in(graph, model, names, matrix))
     last, properties = last_step(model)[1], {}
     if isinstance(last, KernelOneClassSVM):
-        give_out_strangeness(graph, found, last._level)
+        give_out_strangeness(graph, found, last._reading())
     else:
         properties = give_out(graph, found)
     inputs = [(MATRIX, "DOUBLE", len(texts))]

@@ -38,25 +38,35 @@ class ManyAtOnce(StreamModel):
             if done < n and not issue_warnings(self):
                 (self.algorithm.prepare or self.algorithm.columns.grow)(self)
 
+    def _reading(self) -> Any:
+        """What turns scores into an answer, as the labels. Read with the lock that they are made with, as a thread that
+        learns may change it."""
+
     def _score_batch(self, batch: Batch, score: Any = None, n_scores: int | None = None) -> Rows:
-        """The scores of a batch, with one state of the model.
+        """The scores of a batch, with one state of the model."""
+        return self._scores_read(batch, score, n_scores)[0]
+
+    def _scores_read(
+        self, batch: Batch, score: Any = None, n_scores: int | None = None
+    ) -> tuple[Rows, Any]:
+        """(the scores of a batch, the `_reading` of them), with one state of the model.
 
         score, n_scores: another pass than that of predictions, another number of scores than one for each output.
         Many examples are scored by a copy of the block, so that threads that predict do not wait for each other.
         """
         columns = self.algorithm.columns
         if columns.draws and (self.block is None or self.features.unknown(batch.names_in_use())):
-            found: Rows = columns.scores(self, batch, score or self.scoring_pass)
+            found: tuple[Rows, Any] = columns.scores(self, batch, score or self.scoring_pass)
             return found
         batch = batch.scaled(self.features)
         with self.lock.held:
-            block, score = self.block, score or self.scoring_pass
+            block, score, read = self.block, score or self.scoring_pass, self._reading()
             n_outputs = self.n_outputs if n_scores is None else n_scores
             rows = batch.known(self.features, self.takes_lists)
             if len(batch) <= FEW_SCORED or block is None:
-                return scores_by(score, block, rows, n_outputs)
+                return scores_by(score, block, rows, n_outputs), read
             block = block.copy()
-        return scores_by(score, block, rows, n_outputs)
+        return scores_by(score, block, rows, n_outputs), read
 
     def _score_rows(self, rows: Any) -> Rows:
         """The scores of rows that were made for the present state of the model."""

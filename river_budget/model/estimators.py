@@ -54,10 +54,10 @@ class Supervised(OneByOne):
 
     def predict_many(self, X: Any) -> Any:
         batch = batch_of(X, predicted=True)
-        return batch.series(self._predictions(self._score_batch(batch)), self.target_name)
+        return batch.series(self._predictions(*self._scores_read(batch)), self.target_name)
 
-    def _predictions(self, scores: Rows) -> Any:
-        """The predictions of many rows, from their scores."""
+    def _predictions(self, scores: Rows, read: Any = None) -> Any:
+        """The predictions of many rows, from their scores and the `_reading` of them, or the present one."""
         raise NotImplementedError
 
 
@@ -133,11 +133,11 @@ class Classifier(Supervised, base.MiniBatchClassifier):
 
         For validation by hand; two calls compute every score twice.
         """
-        labels = self.labels
-        return labels.label(self._learn_labelled(x, y, w, True))
+        scores, labels = self._learn_labelled(x, y, w, True)
+        return labels.label(scores)
 
     def _learn_labelled(self, x: dict[Any, Any], y: Any, w: float, wanted: bool) -> Any:
-        """Learn an example; returns the scores before, if they are wanted."""
+        """Learn an example; returns the scores before and their labels, if they are wanted."""
         w = 1.0 if w == 1.0 else weight(w)
         while True:
             labels = self.labels  # read once: a thread that adds a label replaces the object
@@ -145,13 +145,13 @@ class Classifier(Supervised, base.MiniBatchClassifier):
                 target = labels.codes[plain(y)]
             except (KeyError, TypeError):
                 labels.check([y])
-                scores = self._score_row(x) if wanted else None
+                scores, (labels, *_) = self._score_row(x, True) if wanted else (None, (labels,))
                 if self._learn_new_label(self.features.taken(x), plain(y), w) is not AGAIN:
-                    return scores
+                    return scores, labels
             else:
                 scores = self._learn_row(x, target, w, labels, wanted)
                 if scores is not AGAIN:
-                    return scores
+                    return scores, labels
 
     @changes_the_model
     def _learn_new_label(self, x: dict[Any, Any], label: Any, w: float) -> Any:
@@ -170,8 +170,11 @@ class Classifier(Supervised, base.MiniBatchClassifier):
     # River's own signature has **kwargs, which would swallow misspelt arguments
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
         """The label with the highest score; None before the first label is known."""
-        scores, known = self._score_row(x), self.labels.known
-        return known[scores[0] >= 0.0] if len(known) == 2 else self.labels.label(scores)
+        labels = self.labels
+        scores, known = self._score_row(x), labels.known
+        if labels is not self.labels:  # another thread has added one: are these its scores?
+            return self.predict_one(x)
+        return known[scores[0] >= 0.0] if len(known) == 2 else labels.label(scores)
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """Probabilities by a logistic or softmax link of the scores, calibrated on the stream so far.
@@ -179,11 +182,14 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         The calibration compares the score of each example, before the example is learned, with its label, over
         about the last hundred examples. The calibration does not change which label is predicted.
         """
-        return self.labels.probabilities_of_one(self._score_row(x), *self._link())
+        scores, (labels, *link) = self._score_row(x, True)
+        found: dict[Any, float] = labels.probabilities_of_one(scores, *link)
+        return found
 
     def decision_function_one(self, x: dict[Any, Any]) -> Any:
         """The raw score, positive for the positive class; with three classes or more {class: score}."""
-        return self.named(self._score_row(x))
+        scores, (labels, *_) = self._score_row(x, True)
+        return labels.named(scores)
 
     def _learn_targets(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
         targets.check(self.labels)
@@ -231,12 +237,17 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         if not self.labels.known:
             self._add_label(True)
 
-    def _predictions(self, scores: Rows) -> Any:
-        return self.labels.labels(scores)
+    def _reading(self) -> Any:
+        """(labels, slope and lead of the link)"""
+        return self.labels, *self._link()
+
+    def _predictions(self, scores: Rows, read: Any = None) -> Any:
+        return (self.labels if read is None else read[0]).labels(scores)
 
     def predict_proba_many(self, X: Any) -> Any:
         batch = batch_of(X, predicted=True)
-        return batch.table(self.labels.probabilities(self._score_batch(batch), *self._link()))
+        scores, (labels, *link) = self._scores_read(batch)
+        return batch.table(labels.probabilities(scores, *link))
 
     def _link(self) -> tuple[float, float]:
         """(slope, lead) of the calibration, which maps scores to probabilities."""
@@ -291,7 +302,7 @@ class Regressor(Supervised, base.MiniBatchRegressor):
         self.run_parts(batch, numbers, weights, scores, predict)
         return self._predictions(scores)
 
-    def _predictions(self, scores: Rows) -> Any:
+    def _predictions(self, scores: Rows, read: Any = None) -> Any:
         return scores[:, 0]
 
 

@@ -154,8 +154,10 @@ class OneByOne(ManyAtOnce):
             self.free_lists.clear()
             self.change_names(self.features.keep, call.x, call.places)
 
-    def _score_row(self, x: dict[Any, Any]) -> Any:
+    def _score_row(self, x: dict[Any, Any], read: bool = False) -> Any:
         """f(x), a list with one number per output. Missing values in x count as absent features.
+
+        read: (f(x), the `_reading` of it), of one state of the model.
 
         River's scalers return NaN for features that they have not learned, and in progressive validation the
         prediction comes first.
@@ -172,7 +174,7 @@ class OneByOne(ManyAtOnce):
                         row.passes.score(row.addresses)
                         scores = row.scores.tolist()
                         rows.append(row)
-                        return scores
+                        return (scores, self._reading()) if read else scores
             else:
                 rows.append(row)
         try:
@@ -187,8 +189,10 @@ class OneByOne(ManyAtOnce):
                 call.passes.score(call.addresses)
                 scores = call.scores.tolist()
                 self._give_back(call)
-                return scores
-        return self._score_batch(Batch.of_one(call.x))[0].tolist()
+                return (scores, self._reading()) if read else scores
+        found, reading = self._scores_read(Batch.of_one(call.x))
+        scores = found[0].tolist()
+        return (scores, reading) if read else scores
 
     # calls
 

@@ -220,8 +220,9 @@ class AutoKernelRegressor(Inspected, Regressor):
         from .distributions import TargetDistribution  # here, as River's proba takes long to load
 
         x = self.features.taken(self.features.present(x))
-        mean, spread = self._score_batch(Batch.of_one(x), n_scores=2)[0].tolist()
-        return TargetDistribution(mean, spread, self._quantiles())
+        scores, quantiles = self._scores_read(Batch.of_one(x), n_scores=2)
+        mean, spread = scores[0].tolist()
+        return TargetDistribution(mean, spread, quantiles)
 
     def predict_many(self, X: Any, quantiles: Collection[float] | None = None) -> Any:
         """The predictions of many examples, or the quantiles of their targets at some levels between 0 and 1.
@@ -232,12 +233,12 @@ class AutoKernelRegressor(Inspected, Regressor):
         if quantiles is None:
             return super().predict_many(X)
         levels, batch = list(quantiles), batch_of(X, predicted=True)
-        units = at_levels(self._quantiles(), levels)
-        mean, spread = self._score_batch(batch, n_scores=2).T
+        scores, learned = self._scores_read(batch, n_scores=2)
+        (mean, spread), units = scores.T, at_levels(learned, levels)
         return batch.table(
             {level: mean + spread * unit for level, unit in zip(levels, units, strict=True)}
         )
 
-    def _quantiles(self) -> Any:
+    def _reading(self) -> Any:
         """Of errors in units of their spread, at the levels that are learned."""
         return core.NORMAL_QUANTILES if self.block is None else self._table("quantiles")[0].copy()

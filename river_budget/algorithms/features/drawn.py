@@ -113,33 +113,36 @@ class Drawn(Columns):
 
         So predictions use features that have not been learned, and leave the model unchanged.
         """
+        return self._block_read(model, names)[0]
+
+    def _block_read(self, model: Any, names: list[Any]) -> tuple[Any, Any]:
+        """(a block for a model with exactly these features, the `_reading` of its scores)"""
         with model.lock.held:
-            block = model.block
+            block, read = model.block, model._reading()
             if block is not None:
                 block = blocks.resized(block, width=len(names))
         if block is None:
             twin = model.twin()
             twin.begin_with(names)
-            return twin.block
+            return twin.block, twin._reading()
         self.draw(model, block, names, range(len(names)))
-        return block
+        return block, read
 
-    def scores(self, model: Any, batch: Batch, score: Any) -> Rows:
+    def scores(self, model: Any, batch: Batch, score: Any) -> tuple[Rows, Any]:
         """The scores of examples with unknown names, by blocks with exactly the features that occur in them."""
         parts = [batch]
         if batch.listed:  # which may have very many names
             parts = [part for _, part in batch.parts(self.most_entries(model))]
-        n, found = model.n_outputs, [np.zeros((0, model.n_outputs))]
+        n, labels = model.n_outputs, getattr(model, "labels", None)
+        found, read = [np.zeros((0, n))], model._reading()
         for part in parts:
             names = in_order(part.names_in_use())
-            rows, block = (
-                part.known(FeatureIndex(names), as_lists=True),
-                self.block_for(model, names),
-            )
-            if model.n_outputs != n:  # another thread has added a class
+            rows = part.known(FeatureIndex(names), as_lists=True)
+            block, read = self._block_read(model, names)
+            if getattr(model, "labels", None) is not labels:  # another thread has added a class
                 return self.scores(model, batch, score)
             found.append(scores_by(score, block, rows, n))
-        return np.concatenate(found)
+        return np.concatenate(found), read
 
 
 class DrawnMap(Transformer):
