@@ -25,6 +25,8 @@ from ..parameters import check_example, is_missing, number
 PLAIN_KINDS = frozenset({str, int})
 # types of the sum of 0.0 and an example's values, if struct takes these: of numpy's complex numbers it would lose a part
 SUMS = frozenset({float, np.float64, np.float32})
+# numbers that are equal only to what they are as a float. (numpy compares its small ones with a float as one of theirs.)
+EXACT = frozenset({float, int, bool, np.float64, np.int64})
 NO_PLACES = itertools.repeat(-1)
 CHANGED_WHILE_READ = "the example was changed while the model read it"
 
@@ -241,6 +243,10 @@ class FeatureIndex:
 
         Another thread may change the original. If converting a value to float runs a user's code, it runs here.
         """
+        return self.summed(x)[0]
+
+    def summed(self, x: dict[Any, Any]) -> tuple[dict[Any, float], Any]:
+        """(the same, the sum of the values as they came; None if they have no finite one)"""
         if type(x) is not dict:
             check_example(x)
         x = copied(x)
@@ -253,10 +259,10 @@ class FeatureIndex:
         except Exception:  # which is raised again where values are checked one by one
             good = False
         if not good:  # perhaps only the sum overflowed
-            x = dict(zip(x, map(number, x, x.values()), strict=True))
+            x, total = dict(zip(x, map(number, x, x.values()), strict=True)), None
         if self._scales is not None:
             self.values_of(x)  # raises for one that is not finite times its scale
-        return x
+        return x, total
 
     def values_of(self, x: dict[Any, float]) -> Collection[float]:
         """The values of an example from `taken`, times the scales of their features."""

@@ -21,7 +21,7 @@ from ..core.block import blocks, layout
 from ..core.compiling import by_address
 from ..core.examples import call as words
 from ..core.expansion.custom_kernels import address_for
-from ..inputs.features import SUMS, FeatureIndex, packer_of
+from ..inputs.features import EXACT, SUMS, FeatureIndex, packer_of
 from ..inputs.lists import Lists
 
 Block = NDArray[np.uint8]  # the memory of a model, see core/block/layout.py
@@ -207,11 +207,12 @@ class Prepared(Call):
 
     __slots__ = (
         *("block", "passes", "values", "target", "weight", "scores", "arrived"),
-        *("x", "edition", "places", "new", "lent"),
+        *("x", "total", "edition", "places", "new", "lent"),
     )
     x: dict[
         Any, float
     ]  # the example that is written in it, but for a row that was written by `takes`
+    total: Any  # of its values as they came
     edition: Any  # of the model for which it was written
     places: list[int]  # of its names, where it is a list
     new: Collection[Any]  # those of its names that have no place
@@ -219,7 +220,14 @@ class Prepared(Call):
 
     def __init__(self, passes: Any, block: Any, rows: Any, n_outputs: int):
         self.block, self.passes = block, passes
-        self.x, self.edition, self.places, self.new, self.lent = {}, None, [], (), False
+        self.x, self.total, self.edition, self.places, self.new, self.lent = (
+            {},
+            0.0,
+            None,
+            [],
+            (),
+            False,
+        )
         self.arrived = memoryview(blocks.field_of(block, "arrived"))  # how many vectors so far
         targets, self.target = _array_and_view(1)
         weights, self.weight = _array_and_view(1)
@@ -284,9 +292,16 @@ class PreparedList(Prepared):
         super().__init__(passes, block, Lists(whole[:2], whole[2:], values), n_outputs)
 
     def holds(self, x: dict[Any, Any]) -> bool:
-        """Whether this example is written in the call, by a prediction."""
+        """Whether this example is written in the call, by a prediction.
+
+        Also equal values may be others: they are, if they have another sum, or not all are numbers of a common type.
+        """
         try:
-            return type(x) is dict and x == self.x
+            if type(x) is not dict or x != self.x:
+                return False
+            total = sum(values := x.values(), 0.0)
+            plain = type(total) is float or EXACT.issuperset(map(type, values))
+            return plain and bool(total == self.total)
         except Exception:  # a value that cannot be compared
             return False
 

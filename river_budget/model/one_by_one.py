@@ -212,7 +212,7 @@ class OneByOne(ManyAtOnce):
         few documents, and to give places to the names of all, and forget most, takes a third more time.
         """
         edition, features = self.edition, self.features
-        x = features.taken(x)
+        x, total = features.summed(x)
         if self.block is None:
             return Unwritten(x)
         whole = 0 < len(x) == len(features.places) == features.width
@@ -231,7 +231,7 @@ class OneByOne(ManyAtOnce):
                 if -1 in places
                 else ()
             )
-        call.x, call.edition = x, edition
+        call.x, call.total, call.edition = x, total, edition
         return call
 
     def _give_back(self, call: Any) -> None:

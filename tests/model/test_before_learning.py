@@ -92,3 +92,28 @@ def test_words_are_learned_where_they_are_after_a_new_label():
     """With more labels there is room for fewer words, and they get other places. Compiled code checks no bounds."""
     status, _, errors = ended(WORDS, PYTHONPATH=PYTHONPATH)
     assert status == 0, errors
+
+
+class Loose(float):
+    """A value that says it is equal to all others."""
+
+    __hash__ = float.__hash__
+
+    def __eq__(self, other):
+        return True
+
+    def __radd__(self, other):
+        return other + float(self)
+
+
+@pytest.mark.parametrize("asked", [1028.1, np.float64(1028.1)])
+@pytest.mark.parametrize("value", [np.float16(1028.1), np.float32(1028.1), Loose(5.0), np.longdouble(1028.1)])  # fmt: skip
+def test_a_prediction_does_not_change_what_is_learned(value, asked):
+    model = rb.BSGDClassifier(20, K, seed=1)
+    for name in "abc":
+        model.learn_one({name: 1.0}, True)
+    expected = copy.deepcopy(model)
+    model.predict_one({"c": asked})
+    for each in (model, expected):
+        each.learn_one({"c": value}, False)
+    assert model.support_vectors() == expected.support_vectors()
