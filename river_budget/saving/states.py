@@ -156,12 +156,13 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     most = 2 * width + SPARE_PLACES
     if isinstance(model, BudgetModel):  # names that were forgotten leave places
         most = max(most, LARGEST_TABLE // (8 * (count + 1)))
-    if not width <= numbers["width"] <= most or (model.features.vacant and not model.takes_lists):
-        raise damaged("its width does not fit its features")
     try:
-        columns.restore(model, own)  # sizes of its tables may follow from the record
+        # sizes of its tables, and whether it may have vacant places, may follow from the record
+        columns.restore(model, own)
     except ValueError as error:
         raise damaged(str(error)) from None
+    if not width <= numbers["width"] <= most or (model.features.vacant and not model.takes_lists):
+        raise damaged("its width does not fit its features")
     fields = _fields(model, numbers, only_predicts)
     if is_window(model) and not only_predicts:
         fields["factored"] = int(f"{folder}/factor" in source.arrays)
