@@ -78,7 +78,7 @@ def _ours(graph: Graph, model: Any, columns: Columns) -> Found:
         raise ValueError(
             f"a {type(model).__name__} that knows one class only, {labels.known}, cannot be exported"
         )
-    slope, lead = model._link()
+    _, slope, lead = model._reading()
     if len(labels.known) == 2:
         return _two(graph, labels.known, scores, scores * float(slope))
     logits = _with_lead(graph, scores, len(labels.known), slope, lead)

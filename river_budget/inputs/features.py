@@ -149,27 +149,15 @@ class FeatureIndex:
         changed: dict[str, Any] = {"width": max(self.width, 1 + places[-1]), "_reader": None}
         if not are_plain(new):
             changed["places"], given = {**self.places, **given}, {}
-        self._give(given, given, slice(-len(new), None), [], changed, then)
-
-    def _give(
-        self,
-        given: dict[Any, int],
-        new: Iterable[Any],
-        top: slice,
-        rest: list[int],
-        changed: dict[str, Any],
-        then: Callable[[], Any],
-    ) -> None:
-        """Give places to names, and leave `rest` of the vacant places at the `top`. Without memory for it, nothing changes."""
         try:
             at_once(
                 functools.partial(self.places.update, given),
-                functools.partial(self.vacant.__setitem__, top, rest),
+                functools.partial(self.vacant.__setitem__, slice(-len(new), None), ()),
                 functools.partial(vars(self).update, changed),
                 then,
             )
-        except MemoryError:
-            for name in new:
+        except MemoryError:  # some may be there already
+            for name in given:
                 self.places.pop(name, None)
             raise
 
@@ -185,10 +173,13 @@ class FeatureIndex:
         self, x: Collection[Any], places: list[int], then: Callable[[], Any] = nothing
     ) -> None:
         """Give the new names of an example the places that were lent to it."""
-        taken, top = set(places), slice(-len(x), None)
-        rest = [place for place in self.vacant[top] if place not in taken]
-        self._give(
-            dict(zip(x, places, strict=True)), self.unknown(x), top, rest, {"_reader": None}, then
+        top = slice(-len(x), None)
+        rest = list(itertools.filterfalse(set(places).__contains__, self.vacant[top]))
+        self._reader = None
+        at_once(
+            functools.partial(self.places.update, zip(x, places, strict=True)),
+            functools.partial(self.vacant.__setitem__, top, rest),
+            then,
         )
 
     def remove(self, names: Iterable[Any], then: Callable[[], Any] = nothing) -> None:

@@ -182,9 +182,8 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         The calibration compares the score of each example, before the example is learned, with its label, over
         about the last hundred examples. The calibration does not change which label is predicted.
         """
-        scores, (labels, *link) = self._score_row(x, True)
-        found: dict[Any, float] = labels.probabilities_of_one(scores, *link)
-        return found
+        scores, (labels, slope, lead) = self._score_row(x, True)
+        return labels.probabilities_of_one(scores, slope, lead)  # type: ignore[no-any-return]
 
     def decision_function_one(self, x: dict[Any, Any]) -> Any:
         """The raw score, positive for the positive class; with three classes or more {class: score}."""
@@ -237,9 +236,12 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         if not self.labels.known:
             self._add_label(True)
 
-    def _reading(self) -> Any:
-        """(labels, slope and lead of the link)"""
-        return self.labels, *self._link()
+    def _reading(self) -> tuple[Labels, float, float]:
+        """(labels, slope and lead of the calibration, which maps scores to probabilities)"""
+        if self.block is None:
+            return self.labels, 1.0, 0.0
+        slope, lead = blocks.reals(self.block, "slope", "lead")
+        return self.labels, slope or 1.0, lead
 
     def _predictions(self, scores: Rows, read: Any = None) -> Any:
         return (self.labels if read is None else read[0]).labels(scores)
@@ -248,13 +250,6 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         batch = batch_of(X, predicted=True)
         scores, (labels, *link) = self._scores_read(batch)
         return batch.table(labels.probabilities(scores, *link))
-
-    def _link(self) -> tuple[float, float]:
-        """(slope, lead) of the calibration, which maps scores to probabilities."""
-        if self.block is None:
-            return 1.0, 0.0
-        slope, lead = blocks.reals(self.block, "slope", "lead")
-        return slope or 1.0, lead
 
 
 def _joined(predictions: list[Any]) -> Any:

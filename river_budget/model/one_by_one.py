@@ -106,32 +106,23 @@ class OneByOne(ManyAtOnce):
         if call.new:
             return self._learn_new(call, target, w, wanted)
         call.target[0], call.weight[0] = target, w
-        if call.lent:
-            self._learn_lent(call)
-        else:
-            if not call.passes.learn(call.addresses):
-                # the model must be prepared first, or a warning is due
-                self.run_pass(*call.arrays[2:])
-        scores = read_scores(call.scores) if wanted else None
-        self._give_back(call)  # afterwards, as a signal handler may take it
-        return scores
-
-    def _learn_lent(self, call: Any) -> None:
-        """The same where names have lent places: they are kept if the pass has stored the example.
-
-        Ctrl-C may come wherever a function begins, also where the names are kept: then they are kept after it.
-        """
-        block, arrived = self.block, call.arrived[0]
+        block, arrived = self.block, call.arrived[0] if call.lent else 0
         try:
             try:
                 if not call.passes.learn(call.addresses):
+                    # the model must be prepared first, or a warning is due
                     self.run_pass(*call.arrays[2:])
             finally:
-                if call.arrived[0] != arrived or self.block is not block:
+                if call.lent and (call.arrived[0] != arrived or self.block is not block):
                     self._keep_names(call)
-        finally:
-            if call.arrived[0] != arrived or self.block is not block:
+        except BaseException:
+            # Ctrl-C may come wherever a function begins, also where names are kept
+            if call.lent and (call.arrived[0] != arrived or self.block is not block):
                 self._keep_names(call)
+            raise
+        scores = read_scores(call.scores) if wanted else None
+        self._give_back(call)  # afterwards, as a signal handler may take it
+        return scores
 
     def _learn_new(self, call: Any, target: float, w: float, wanted: bool) -> Any:
         """Learn an example some of whose names have no place."""
@@ -146,13 +137,13 @@ class OneByOne(ManyAtOnce):
 
     def _keep_names(self, call: Any) -> None:
         """Keep the new names of an example. Where there is no memory for them, prepared calls give back theirs first."""
-        if self.features.knows(call.x):
-            return
-        try:
-            self.change_names(self.features.keep, call.x, call.places)
-        except MemoryError:
-            self.free_lists.clear()
-            self.change_names(self.features.keep, call.x, call.places)
+        if not self.features.knows(call.x):
+            try:
+                self.change_names(self.features.keep, call.x, call.places)
+            except MemoryError:
+                self.free_lists.clear()
+                self.change_names(self.features.keep, call.x, call.places)
+        call.lent = False
 
     def _score_row(self, x: dict[Any, Any], read: bool = False) -> Any:
         """f(x), a list with one number per output. Missing values in x count as absent features.
