@@ -218,6 +218,7 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
     weights = [None] * len(batch) if w is None else np.asarray(w, float).tolist()
     if not len(batch) == len(targets) == len(weights):
         raise ValueError(f"there must be {len(batch)} targets and weights, one for each example")
+    batch.check_series(targets)
     predictions = []
     for x, target, weight in zip(batch.dicts(), targets, weights, strict=True):
         predictions.append(model.predict_one(x))

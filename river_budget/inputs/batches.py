@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -224,6 +224,11 @@ class Batch:
     def series(self, values: Any, name: str | None) -> Any:
         """Values as a series of the same library, or the array itself."""
         return values if self.frame is None else self.frame.series(values, name)
+
+    def check_series(self, values: Iterable[Any]) -> None:
+        """Raise if `series` could not hold these values: before anything is learned."""
+        if self.frame is not None:
+            self.frame.check_series(list(values))
 
     def table(self, columns: dict[Any, Any]) -> Any:
         """Named columns as a frame of the same library, or a dict of arrays."""

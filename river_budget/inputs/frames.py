@@ -112,8 +112,26 @@ class Frame:
         if is_of_pandas(self.native, "DataFrame"):
             return sys.modules["pandas"].Series(values, self.native.index, name=name)
         if values.dtype == object and not self.is_pandas_like:
-            values = values.tolist()
+            return self._series_of(values.tolist(), name)
         return dataframe.to_native_series(values, name=name, like=self.seen)
+
+    def _series_of(self, values: list[Any], name: Any) -> Any:
+        """A series of objects. polars takes those of several types only where it is told."""
+        try:
+            return dataframe.to_native_series(values, name=name, like=self.seen)
+        except (TypeError, ValueError, OverflowError) as error:
+            if self.seen.implementation.is_polars():
+                polars = sys.modules["polars"]
+                return polars.Series(name or "", values, dtype=polars.Object)
+            kinds = ", ".join(sorted({type(value).__name__ for value in values}))
+            raise TypeError(
+                f"values of the types {kinds} make no column of this frame's library: {error}"
+            ) from None
+
+    def check_series(self, values: list[Any]) -> None:
+        """Raise if a series cannot hold any of these values."""
+        if not self.is_pandas_like:
+            self._series_of(values, None)
 
     def table(self, columns: dict[Any, Any]) -> Any:
         """A frame of the same library, from named columns."""

@@ -192,6 +192,8 @@ class Classifier(Supervised, base.MiniBatchClassifier):
 
     def _learn_targets(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
         targets.check(self.labels)
+        if predict:
+            batch.check_series([*self.labels.known, *targets.distinct()])
         if not len(batch):
             return self.labels.labels(np.zeros((0, self.n_outputs)))
         if targets.boolean:

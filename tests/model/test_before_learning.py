@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from folders import PYTHONPATH
 from processes import ended
+from river import preprocessing
 
 import river_budget as rb
 from river_budget.kernels import RBF
@@ -117,3 +118,30 @@ def test_a_prediction_does_not_change_what_is_learned(value, asked):
     for each in (model, expected):
         each.learn_one({"c": value}, False)
     assert model.support_vectors() == expected.support_vectors()
+
+
+LABELS = [[1, "a"], [1, 2.5], [1.0, 2], [True, 7], [2**70, 3], [(1, 2), "a"]]
+
+
+@pytest.mark.parametrize("labels", LABELS, ids=str)
+@pytest.mark.parametrize("of", ["ours", "pipeline"])
+def test_polars_holds_predictions_of_several_types(labels, of):
+    pl = pytest.importorskip("polars")
+    model, X = rb.BSGDClassifier(9, K), pl.DataFrame({"a": [0.0, 1.0] * 9})
+    if of == "pipeline":
+        model = preprocessing.StandardScaler() | model
+    found = rb.predict_then_learn_many(model, X, labels * 9).to_list()
+    assert set(found[2:]) == set(labels)
+
+
+@pytest.mark.parametrize("of", ["ours", "pipeline"])
+def test_predictions_that_make_no_column_are_refused_before_learning(of):
+    pa = pytest.importorskip("pyarrow")
+    model, X = rb.BSGDClassifier(9, K), pa.table({"a": [0.0, 1.0]})
+    last, scaler = model, preprocessing.StandardScaler()
+    if of == "pipeline":
+        model = scaler | model
+    with pytest.raises(TypeError, match="int, str make no column"):
+        rb.predict_then_learn_many(model, X, [1, "a"])
+    assert last.n_examples == 0
+    assert not scaler.counts
