@@ -25,13 +25,14 @@ import hashlib
 import math
 import operator
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from river import base
 
 from .inputs.batches import Batch
+from .inputs.features import at_once, nothing
 from .inputs.frames import as_list
 from .inputs.targets import array_of, plain
 from .messages.stream_warnings import warn
@@ -186,11 +187,16 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
                 self._weigh(held, y)
             elif self._asked:
                 self._note_unasked()
-            self._learned += 1
-            rate = max(1.0 / self._learned, SLOWEST)
-            self._frequencies.setdefault(y, 0.0)
-            for label in self._frequencies:
-                self._frequencies[label] += rate * ((label == y) - self._frequencies[label])
+            learned = self._learned + 1
+            rate = max(1.0 / learned, SLOWEST)
+            frequencies = {
+                label: share + rate * ((label == y) - share)
+                for label, share in {
+                    **dict.fromkeys([*self._frequencies, y], 0.0),
+                    **self._frequencies,
+                }.items()
+            }
+            vars(self).update(_learned=learned, _frequencies=frequencies)
 
     def _hold(self, key: int, guess: dict[Any, float]) -> Held:
         """Hold a prediction. One that repeats the last one, as for its label and its probability, is held once."""
@@ -203,23 +209,26 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
         usual = array.array("d", ((1.0 - unsure) * share + unsure / n for share in seen))
         held = Held(self._asked, key, labels, own, usual)
         if (self._last_key, self._last_learned) != (key, self._learned):
-            self._last_key, self._last_learned = key, self._learned
-            self.keep(held)
-            self._asked += 1
+            last = {"_last_key": key, "_last_learned": self._learned, "_asked": self._asked + 1}
+            self.keep(held, functools.partial(vars(self).update, last))
             if len(self._held) > self.max_held:
                 self._taken(next(iter(self._held)))
         return held
 
-    def keep(self, held: Held) -> None:
-        """Let a prediction wait."""
-        self._held[held.number] = held
-        self._waiting.setdefault(held.key, deque()).append(held.number)
+    def keep(self, held: Held, then: Callable[[], Any] = nothing) -> None:
+        """Let a prediction wait, and do what belongs to it, in one step."""
+        numbers = self._waiting.setdefault(held.key, deque())
+        at_once(
+            functools.partial(self._held.__setitem__, held.number, held),
+            functools.partial(numbers.append, held.number),
+            then,
+        )
 
     def _taken(self, number: int) -> Held:
         """A prediction, which is held no longer; the oldest one of its row."""
-        held = self._held.pop(number)
+        held = self._held[number]
         numbers = self._waiting[held.key]
-        numbers.popleft()
+        at_once(functools.partial(self._held.pop, number), numbers.popleft)
         if not numbers:
             del self._waiting[held.key]
         return held
@@ -332,10 +341,13 @@ def _key(x: Any) -> int:
     else:
         names, content = _order(*x)
         try:
-            content += array.array("d", map(x.__getitem__, names)).tobytes()
+            values = array.array("d", map(x.__getitem__, names))
+            if 0.0 in values:  # or -0.0, which is equal to it
+                values = array.array("d", (value or 0.0 for value in values))
+            content += values.tobytes()
         except (TypeError, ValueError, OverflowError):  # not all values are numbers
-            values = repr([_plain(x[name]) for name in names])
-            content += values.encode(errors="backslashreplace")
+            text = repr([_plain(x[name]) for name in names])
+            content += text.encode(errors="backslashreplace")
     digest = hashlib.blake2b(content, digest_size=KEY_BYTES)
     return int.from_bytes(digest.digest(), "little")
 
@@ -343,13 +355,18 @@ def _key(x: Any) -> int:
 @functools.lru_cache(maxsize=256, typed=True)
 def _order(*names: Any) -> tuple[list[Any], bytes]:
     """The names of a row in an order that does not depend on theirs, and a digest of them."""
-    found = sorted(names, key=str)
-    text = repr(list(map(str, found)))
+    found = sorted(names, key=_text_of)
+    text = f"[{', '.join(map(_text_of, found))}]"
     return found, hashlib.blake2b(text.encode(errors="backslashreplace"), digest_size=16).digest()
+
+
+def _text_of(name: Any) -> str:
+    """A name as text: 1, 1.0 and True are one key of a dict, and "1" is another."""
+    return repr(name) if isinstance(name, str) else _plain(name)
 
 
 def _plain(value: Any) -> str:
     try:
-        return repr(float(value))
+        return repr(float(value) + 0.0)
     except (TypeError, ValueError, OverflowError):
         return repr(value)

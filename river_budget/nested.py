@@ -44,6 +44,19 @@ def all_ours(model: Any) -> Iterator[StreamModel]:
         yield from all_ours(vars(model))
 
 
+def holds_predictions(model: Any) -> bool:
+    """Whether predictions change a model: a Delayed in pipelines, wrappers and ensembles holds them."""
+    if isinstance(model, (list, tuple)):
+        return any(map(holds_predictions, model))
+    if isinstance(model, dict):
+        return any(map(holds_predictions, model.values()))
+    if isinstance(model, Delayed):
+        return True
+    return (
+        isinstance(model, base.Estimator) and not is_ours(model) and holds_predictions(vars(model))
+    )
+
+
 def forget_free_rows(model: Any) -> None:
     """Free the memory that models of this package keep to learn the next single example faster."""
     for ours in steps_of_ours(model):

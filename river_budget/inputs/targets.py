@@ -16,7 +16,13 @@ from .frames import as_list, column_of, floats
 
 def plain(label: Any) -> Any:
     """numpy's scalars as Python's, so that labels print and compare as the user wrote them."""
-    return label.item() if isinstance(label, np.generic) else label
+    found = label.item() if isinstance(label, np.generic) else label
+    # Python has no date or time with nanoseconds, and numpy makes them whole numbers
+    return (
+        label
+        if type(found) is int and isinstance(label, (np.datetime64, np.timedelta64))
+        else found
+    )
 
 
 def array_of(labels: list[Any]) -> Any:

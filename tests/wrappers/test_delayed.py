@@ -12,7 +12,7 @@ from collections import deque
 import numpy as np
 import pytest
 from optional import package
-from processes import in_threads
+from processes import in_threads, interrupted_at
 from river import base, datasets, evaluate, linear_model, metrics, preprocessing
 
 import river_budget as rb
@@ -347,3 +347,43 @@ def test_evidence_is_bounded_so_that_a_change_is_noticed():
         guess = model.predict_proba_one({"a": t})
         model.learn_one({"a": t}, False)
     assert guess[True] < 0.75
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ({1: 2.0}, {"1": 2.0}, False),
+        ({1: 2.0}, {1.0: 2.0}, True),
+        ({True: 2.0}, {1: 2.0}, True),
+        ({"a": 0.0}, {"a": -0.0}, True),
+        ({"a": 0.0, "b": "text"}, {"a": -0.0, "b": "text"}, True),
+        ({1: 2.0, "1": 3.0}, {"1": 3.0, 1: 2.0}, True),
+        ({1: 2.0, "1": 3.0}, {1: 3.0, "1": 2.0}, False),
+    ],
+)
+def test_rows_are_one_if_they_are_equal(one, other, same):
+    assert (delayed._key(one) == delayed._key(other)) is same
+
+
+def test_ctrl_c_leaves_held_predictions_that_find_their_labels():
+    """At each moment in which a function begins or one of C ends: later labels of the row raise no KeyError."""
+    started = rb.Delayed(rb.RBPClassifier(5, seed=1))
+    for i in range(9):
+        started.learn_one({"a": float(i)}, i % 2 == 0)
+        started.predict_one({"a": 1.0, "b": float(i)})
+    row, moment, error = {"a": 1.0, "b": 3.0}, 0, True
+    while error is not None:
+        moment += 1
+        model = copy.deepcopy(started)
+
+        def work(model=model):
+            model.learn_one(row, True)
+            model.predict_one({"new": 1.0})
+
+        error = interrupted_at(moment, work)
+        waiting = sorted(number for numbers in model._waiting.values() for number in numbers)
+        assert waiting == sorted(model._held), moment
+        assert all(number < model._asked for number in waiting), moment
+        for y in (True, False, True):
+            model.learn_one(row, y)
+    assert moment > 20

@@ -7,13 +7,12 @@ import copy
 import os
 import random
 import signal
-import sys
 
 import numpy as np
 import pytest
 from folders import PYTHONPATH
 from inside import check_names
-from processes import ended, in_threads
+from processes import ended, in_threads, interrupted_at
 from saved_models import file_of
 
 import river_budget as rb
@@ -80,31 +79,6 @@ def real_signals(kind):
             is_whole(model)
     assert came == 60
     is_whole(model)
-
-
-def interrupted_at(moment, work):
-    """A KeyboardInterrupt at a moment in which CPython answers signals: where a function begins, or behind a call of C.
-
-    Returns the error, or None if there is no such moment.
-    """
-    seen = 0
-
-    def profile(frame, event, argument):
-        nonlocal seen
-        if event in ("call", "c_return"):
-            seen += 1
-            if seen == moment:
-                sys.setprofile(None)
-                raise KeyboardInterrupt
-
-    sys.setprofile(profile)
-    try:
-        work()
-    except KeyboardInterrupt as error:
-        return error
-    finally:
-        sys.setprofile(None)
-    return None
 
 
 def each_moment(kind, many):
