@@ -16,6 +16,7 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from river import base
 
 from ..core.block import blocks
@@ -93,6 +94,17 @@ class StreamModel(base.Estimator):
         for name in USUAL.keys() & set(cls.parameters()):
             if not hasattr(cls, name):
                 setattr(cls, name, USUAL[name])
+        cls._check_definition()
+
+    @classmethod
+    def _check_definition(cls) -> None:
+        """Raise for a parameter without a check. (A base class is given those of the classes below it.)"""
+        for name in cls.parameters() if cls.parameters() != ("given",) else ():
+            if not isinstance(getattr(cls, name, None), Fixed):
+                raise TypeError(
+                    f"{name} of {cls.__name__} has no check: write `{name} = Fixed(...)` or `{name} = Mutable(...)` into "
+                    "the class, with a check of river_budget.parameters"
+                )
 
     def __new__(cls, *args: Any, **named: Any) -> Self:
         check_names(cls, named, cls.parameters())
@@ -159,7 +171,13 @@ class StreamModel(base.Estimator):
         state = self.state_record()
         for name in set(self.algorithm.state.names or ()).intersection(self.parameters()):
             value = getattr(self, name)
-            state[name] = math.nan if value is None else value
+            try:
+                state[name] = math.nan if value is None else value
+            except (TypeError, ValueError):
+                raise TypeError(
+                    f"{name}={value!r} of {type(self).__name__} is no number, and its record has a field of this name: give "
+                    "the parameter or the field another one"
+                ) from None
 
     @classmethod
     def default_kernel(cls) -> Kernel:
@@ -218,6 +236,11 @@ class StreamModel(base.Estimator):
         self.change_names(self.features.add, names)
         if columns.approximates:
             warn_of_width(self)
+
+    def try_kernel(self, x: Any) -> None:
+        """Call a kernel function of the user on a first row in plain Python: what it raises is raised."""
+        if isinstance(kernel := self.kernel_in_use, Custom):
+            kernel.check_on(np.array(x, float))
 
     def begin(self, names: Collection[Any], columns: int) -> None:
         """Create the block for the first features, in one step. `columns`: of the batch that brings them."""

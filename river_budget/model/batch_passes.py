@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..inputs.batches import Batch
+from ..kernels import Custom
 from ..messages.stream_warnings import issue_warnings
 from .base import StreamModel
 from .calls import Call, Rows
@@ -107,6 +108,8 @@ class ManyAtOnce(StreamModel):
     def rows_of(self, batch: Batch) -> Any:
         """The rows, or lists, of a batch to be learned. Adds its features to the known ones."""
         if self.block is None:
+            for row in batch.matrix()[:1] if isinstance(self.kernel_in_use, Custom) else ():
+                self.try_kernel(row)
             self.begin(batch.names_in_use(), len(batch.names))
         elif batch.fits(self.features):  # before names are looked up one by one
             return batch.rows

@@ -16,6 +16,7 @@ from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
 from ..kernels import RBF
 from ..parameters import Fixed
+from .algorithm import check_kept
 from .batch_passes import Part
 from .calls import Rows
 from .expansion import BudgetModel
@@ -111,6 +112,8 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
         model = blocks.views(self.block)
         if before == 1:
+            promotion = self.algorithm.after.promotion
+            check_kept(self, promotion, "with a third class", "promotion", ("per_vector",))
             split(model.coefficients)
             self.algorithm.columns.promoted(self)
             self.algorithm.after.promotion(self)

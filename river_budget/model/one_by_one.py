@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..inputs.batches import Batch
-from ..inputs.features import NO_PLACES
+from ..inputs.features import NO_PLACES, in_order
 from .batch_passes import ManyAtOnce
 from .calls import PreparedList, PreparedRow, Unwritten, class_of_passes
 from .lock import NESTED
@@ -101,6 +101,7 @@ class OneByOne(ManyAtOnce):
         if call.edition is not self.edition:
             # the first example, or another thread has changed the model since it was written
             if self.block is None:
+                self.try_kernel([call.x[name] for name in in_order(call.x)])
                 self.add_features(list(call.x))
             return self._learn_call(self._written(call.x), target, w, wanted)
         if call.new:

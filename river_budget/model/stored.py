@@ -45,6 +45,9 @@ class Vectors(Columns):
         if strategy is None:
             return
         check_compiled("maintenance", strategy, STRATEGIES)
+        learn = model.algorithm.learn
+        if isinstance(learn, Mapping) and not hasattr(model, "span") and strategy.kind not in learn:
+            raise ValueError(f"{type(model).__name__} has no pass for maintenance {strategy!r}")
         limited = parameters["budget"] is not None
         if limited and strategy.needs_rbf and not isinstance(model.kernel_in_use, RBF):
             raise ValueError(
@@ -90,6 +93,12 @@ class Vectors(Columns):
         grown = GROWTH_FACTOR * blocks.views(model.block).head.capacity
         if model.budget_in_use is not None:
             grown = min(grown, model.budget_in_use + 1)
+            head = blocks.views(model.block).head
+            if blocks.columns_for(grown) <= head.capacity:
+                raise RuntimeError(
+                    f"the round of {type(model).__name__} has left {head.count} vectors, with {self.limit}="
+                    f"{model.budget_in_use}: it must remove those beyond, as core.budget.removal.remove_to_budget does"
+                )
         try:
             model.resize_block(capacity=blocks.columns_for(grown))
         except MemoryError as error:

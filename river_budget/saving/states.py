@@ -62,11 +62,17 @@ def encoded(model: Any, arrays: Arrays) -> Node:
     node["own"] = {name: _number(record[name]) for name in record.dtype.names}
     node["arrays"] = int(next(reversed(arrays)).partition("/")[0]) + 1 if arrays else 0
     tables = _tables(model)
-    if "factor" in tables and not value_of(model.algorithm.files.whole_factor, model):
+    if "factor" in tables and not _keeps_whole_factor(model):
         tables["factor"] = np.tril(tables["factor"])  # its upper half is unused
     for name, table in tables.items():
         arrays[f"{node['arrays']}/{name}"] = np.array(table, f"<{table.dtype.kind}8", order="C")
     return node
+
+
+def _keeps_whole_factor(model: Any) -> bool:
+    """Whether `factor` has numbers above its diagonal, which an algorithm's own may have."""
+    whole = model.algorithm.files.whole_factor
+    return bool("factored" in model.algorithm.header if whole is None else value_of(whole, model))
 
 
 def _tables(model: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.block import blocks
 from ...core.passes.perceptrons import bpa as core
 from ...kernels import RBF, Kernel
-from ...model.algorithm import After, Algorithm, Files, by_pass
+from ...model.algorithm import After, Algorithm, Files, by_pass, unchanged
 from ...model.estimators import BudgetClassifier
 from ...parameters import FINITE, Fixed, Mutable, one_of, positive
 
@@ -102,8 +102,9 @@ class BPAClassifier(BudgetClassifier):
         },
         start={"code": lambda model: _CODES[model.update]},
         kernel=RBF("1.5/d"),
-        after=After(budget=_keep_budget, union=_find_neighbours),
-        files=Files(ranges={"per_vector": FINITE}, check=_check_neighbours),
+        # neighbours do not depend on classes
+        after=After(budget=_keep_budget, union=_find_neighbours, promotion=unchanged),
+        files=Files(ranges={"per_vector": FINITE}, check=_check_neighbours, whole_factor=False),
     )
 
     C = Mutable(positive)

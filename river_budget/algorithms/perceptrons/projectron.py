@@ -12,7 +12,7 @@ from ...core.block import blocks
 from ...core.budget import class_projection
 from ...core.passes.perceptrons import projectron as core
 from ...kernels import RBF, Kernel
-from ...model.algorithm import After, Algorithm, Files
+from ...model.algorithm import After, Algorithm, Files, unchanged
 from ...model.estimators import BudgetClassifier, BudgetRegressor
 from ...parameters import FINITE, Fixed, Mutable, not_negative, one_of, optional, whole
 
@@ -55,6 +55,9 @@ PROJECTRON = Algorithm(
     shrink=core.shrink_to_budget,
     header={"factored": 1},
     start={"eager": 0, "by_class": 0},
+    # a sum computes this factor, of the inverse Gram matrix, anew
+    after=After(union=unchanged),
+    files=Files(whole_factor=False),
 )
 BY_CLASS = dataclasses.replace(
     PROJECTRON,
@@ -64,7 +67,7 @@ BY_CLASS = dataclasses.replace(
         "per_vector": lambda model: class_projection.ROWS if _by_class(model) else 0,
     },
     start={"learning_rate": 1.0, "eager": 0, "by_class": lambda model: int(_by_class(model))},
-    after=After(promotion=_split_classes),
+    after=After(promotion=_split_classes, union=unchanged),
     files=Files(ranges={"per_vector": FINITE}, check=_check_classes, whole_factor=_by_class),
 )
 
