@@ -14,9 +14,9 @@ from river.utils import dataframe
 from .. import merge
 from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Targets
-from ..nested import is_bare
 from ..parameters import one_of, optional, whole
 from ..uniting.rivers import forget_common
+from ..wrappers.nested import is_bare
 from .dicts import learn_example
 from .workers import BACKENDS, new_worker
 from .workers.serial import Worker

@@ -16,8 +16,8 @@ from processes import in_threads
 from river import base, datasets, evaluate, linear_model, metrics, preprocessing
 
 import river_budget as rb
-from river_budget import delayed
 from river_budget.saving import archive, files, nodes
+from river_budget.wrappers import delayed
 
 
 def changing(n, seed, flip=0.005, hint=0.2, reverse=False):

@@ -17,12 +17,12 @@ from typing import Any
 
 from river import compose, linear_model
 
-from ...delayed import Delayed
 from ...messages.progress import Progress
-from ...nested import all_ours, steps_of
 from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Line, Panel
 from ...plots.running import memory, warm_up
+from ...wrappers.delayed import Delayed
+from ...wrappers.nested import all_ours, steps_of
 from ..common.console import check_names
 from ..common.scores import UNSCORED_ROWS, LabelScore, NumberScore, Score
 from ..common.tables import Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import array
 from typing import Any
 
-from ...delayed import KEY_BYTES, LEAST, Held
+from ...wrappers.delayed import KEY_BYTES, LEAST, Held
 from ..errors import damaged
 from .kinds import COUNT, NAME, Kind, Reading, Row, Writing, list_of, real, whole
 

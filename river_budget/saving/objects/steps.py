@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ...delayed import LARGEST_SURPRISE, TRUST
-from ...feature_budget import LARGEST_COUNT
 from ...guard.guard import with_steps
+from ...wrappers.delayed import LARGEST_SURPRISE, TRUST
+from ...wrappers.feature_budget import LARGEST_COUNT
 from .encoding import PART, TABLE, Known, Model, Object, class_of
 from .held import HeldRows
 from .kinds import (

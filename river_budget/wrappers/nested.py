@@ -11,9 +11,9 @@ from typing import Any
 
 from river import base, compose
 
+from ..model.base import StreamModel
+from ..model.estimators import Supervised
 from .delayed import Delayed
-from .model.base import StreamModel
-from .model.estimators import Supervised
 
 
 def is_ours(model: Any) -> bool:

@@ -31,12 +31,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from river import base
 
-from .inputs.batches import Batch
-from .inputs.frames import as_list
-from .inputs.targets import array_of, plain
-from .messages.stream_warnings import warn
-from .model.lock import lock_of
-from .parameters import whole
+from ..inputs.batches import Batch
+from ..inputs.frames import as_list
+from ..inputs.targets import array_of, plain
+from ..messages.stream_warnings import warn
+from ..model.lock import lock_of
+from ..parameters import whole
 
 __all__ = ["Delayed"]
 

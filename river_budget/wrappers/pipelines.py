@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from river import compose
 
-from .guard.guard import is_guarded
-from .inputs.batches import Batch, batch_of
-from .inputs.frames import as_list
-from .inputs.targets import array_of
+from ..guard.guard import is_guarded
+from ..inputs.batches import Batch, batch_of
+from ..inputs.frames import as_list
+from ..inputs.targets import array_of
 from .nested import before_last, is_ours, last_step, memory_of, part_of
 
 __all__ = [
