@@ -1,4 +1,29 @@
-"""Kernel learning on streams with a fixed budget, for River."""
+"""Kernel learning on streams for River: curved borders, one example at a time, in constant memory.
+
+>>> import river_budget as rb
+>>> model = rb.AutoKernelClassifier(seed=1)
+>>> model.learn_one({"size": 3.1, "weight": 0.2}, "ripe")
+>>> model.learn_one({"size": 1.2, "weight": 0.1}, "green")
+>>> model.predict_one({"size": 3.0, "weight": 0.2})
+'ripe'
+
+===================================================  ===========================================================
+You have                                             Take
+===================================================  ===========================================================
+no time to tune, or drift, or odd units              AutoKernelClassifier(), AutoKernelRegressor()
+little time and memory                               StandardScaler() | BSGDClassifier()
+numbers to predict                                   TargetStandardScaler(StandardScaler() | BSGDRegressor())
+text                                                 feature_extraction.BagOfWords() | AutoKernelClassifier()
+cells that may be missing or wrong                   Guard("skip") | ... in front of the pipeline
+labels that come late                                Delayed(model)
+an online linear model you want to keep              RandomFourier() | linear_model.LogisticRegression()
+no labels                                            StandardScaler() | KernelOneClassSVM()
+===================================================  ===========================================================
+
+`save` and `load` keep a model in a file, and `predict_then_learn_many` takes a frame through a
+pipeline. The modules `plots`, `sklearn`, `export` (ONNX), `distributed` and `datasets` are loaded when
+you first use them. `river-budget try FILE --target COLUMN` compares models on a file of yours.
+"""
 
 from __future__ import annotations
 
