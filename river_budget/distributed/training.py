@@ -6,7 +6,7 @@ import contextlib
 import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from river.utils import dataframe
@@ -31,7 +31,7 @@ def train_shards(
     streams: Iterable[ShardStream],
     sync_every: int | None = None,
     *,
-    backend: str = "ray",
+    backend: Literal["ray", "serial"] = "ray",
 ) -> Any:
     """Learn several streams at the same time, each in its own process, and merge the models.
 

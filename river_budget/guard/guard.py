@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from river import base, compose
@@ -78,7 +78,7 @@ class Guard(base.MiniBatchTransformer):
 
     """
 
-    def __init__(self, on_bad: str = "raise"):
+    def __init__(self, on_bad: Literal["raise", "skip", "last"] = "raise"):
         one_of("raise", "skip", "last")("on_bad", on_bad)
         self.on_bad = on_bad
         self._last: dict[Any, float] = {}

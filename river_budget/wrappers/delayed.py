@@ -69,7 +69,7 @@ class Held(NamedTuple):
     usual: array.array[float]  # ... and the frequencies of the labels so far
 
 
-class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
+class Delayed(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
     """Holds predictions until their labels come, and learns from them what the probabilities are worth.
 
     A classifier that learns quickly trusts the last labels it has seen. If labels come late, the stream may have
@@ -120,11 +120,11 @@ class Delayed(base.Wrapper[base.Classifier], base.MiniBatchClassifier):
 
     """
 
-    def __init__(self, classifier: base.Classifier, max_held: int = 10_000):
+    def __init__(self, classifier: base.Estimator, max_held: int = 10_000):
         whole(1)("max_held", max_held)
         if not hasattr(classifier, "predict_proba_one"):
             raise TypeError(f"{type(classifier).__name__} is no classifier with probabilities")
-        self.classifier = classifier
+        self.classifier: Any = classifier
         self.max_held = max_held
         self._gains = [0.0] * len(TRUST)
         self._likeness = [FIRST_WEIGHT * FIRST_LIKENESS, FIRST_WEIGHT]  # see _note_surprise

@@ -49,8 +49,8 @@ class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegre
 
     """
 
-    def __init__(self, regressor: base.Regressor):
-        self.regressor = regressor
+    def __init__(self, regressor: base.Estimator):
+        self.regressor: Any = regressor
         self.target_name: Any = None
         self._seen = Seen()
 
@@ -76,7 +76,7 @@ class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegre
             # they differ if a value of the example, or a signal handler, has used this model
             seen.numbers = numbers if seen.numbers is before else _with(seen.numbers, y)
 
-    def predict_one(self, x: dict[Any, Any], **further: Any) -> Any:
+    def predict_one(self, x: dict[Any, Any], **further: Any) -> float:
         """The regressor's prediction in the units of the targets."""
         _, mean, _, deviation = self._seen.numbers
         found = self.regressor.predict_one(x, **further)
@@ -85,7 +85,7 @@ class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegre
                 f"{type(found).__name__} has the units of scaled targets: TargetStandardScaler returns numbers only "
                 "(AutoKernelRegressor scales targets itself and stands alone)"
             )
-        return found * deviation + mean
+        return float(found * deviation + mean)
 
     def learn_many(self, X: Any, y: Any, w: Any = None, **further: Any) -> None:
         """Learn the rows of a frame or a 2-D array, exactly as a loop of `learn_one`.
