@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
-from ...inputs.batches import Batch, batch_of
+from ...inputs.batches import Batch
 from ...inputs.targets import Targets, real, weights
 from ...model.lock import lock_of
+from ...wrappers.nested import batch_for
 
 __all__ = ["TargetStandardScaler"]
 
@@ -91,22 +92,22 @@ class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegre
         """Learn the rows of a frame or a 2-D array, exactly as a loop of `learn_one`.
 
         So each row is scaled by the statistics up to it. (River's pipelines scale a batch by those after the batch.)
-        All rows and targets are checked first.
+        All targets are checked first, and all rows where the first step takes numbers only.
         """
-        batch = batch_of(X)
+        batch = batch_for(self.regressor, X)
         targets = Targets(y, len(batch))
         each: Iterable[Any] = ({} for _ in range(len(batch)))
         if w is not None:
             each = ({"w": weight} for weight in weights(w, len(batch)).tolist())
         numbers = targets.numbers().tolist()
-        for x, target, own in zip(batch.dicts(), numbers, each, strict=True):
+        for x, target, own in zip(batch.as_given(), numbers, each, strict=True):
             self.learn_one(x, target, **own, **further)
         self.target_name = targets.name
 
     def predict_many(self, X: Any, **further: Any) -> Any:
         """The predictions for the rows of a frame or a 2-D array, exactly as a loop of `predict_one`."""
         batch = Batch(X)
-        found = [self.predict_one(x, **further) for x in batch.dicts()]
+        found = [self.predict_one(x, **further) for x in batch.as_given()]
         return batch.series(np.array(found, float), self.target_name)
 
     # what River's class has
