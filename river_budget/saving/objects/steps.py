@@ -14,7 +14,7 @@ from ...guard.guard import with_steps
 from ...wrappers.delayed import LARGEST_SURPRISE, TRUST
 from ...wrappers.feature_budget import LARGEST_COUNT
 from .encoding import PART, TABLE, Known, Model, Object, class_of
-from .held import HeldRows
+from .held import HeldRows, Shares
 from .kinds import (
     ANY,
     BOOLEAN,
@@ -166,7 +166,7 @@ MODELS: dict[str, Known] = {
             "_gains": Row(*[WEIGHT] * len(TRUST)),
             "_likeness": Row(WEIGHT, WEIGHT),
             "_recent": real(-LARGEST_SURPRISE, LARGEST_SURPRISE),
-            "_frequencies": Table(FRACTION),
+            "_shares": Shares(),
             "_learned": COUNT,
             "_asked": COUNT,
             "_unasked": COUNT,
