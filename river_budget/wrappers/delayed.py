@@ -58,6 +58,7 @@ MOST_EVIDENCE = 30.0  # more is forgotten, for the same reason
 LEAST = (
     1e-3  # the share of 1/C in each probability of the classifier, so that no logarithm is infinite
 )
+FAR = 10**6  # rows ahead, of which the last label says nothing
 KEY_BYTES = 6
 UNASKED_IN_A_ROW = 1000  # labels without a held prediction, after which there is a warning
 
@@ -203,8 +204,8 @@ class Delayed(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
         n, labels = len(guess), tuple(guess)
         total = sum(guess.values())
         own = array.array("d", ((1.0 - LEAST) * p / total + LEAST / n for p in guess.values()))
-        # before the first of these labels has come, the lag is known by those that wait only
-        ahead = 1 + max(self._lag, self.n_held)
+        # before the label of a prediction has come, nobody knows how late labels are
+        ahead = 1 + self._lag if any(self._gains) else FAR
         usual = array.array("d", self._shares.forecast(labels, ahead) if n else ())
         held = Held(self._asked, key, labels, own, usual)
         if (self._last_key, self._last_learned) != (key, self._learned):
