@@ -20,8 +20,8 @@ an online linear model you want to keep              RandomFourier() | linear_mo
 no labels                                            StandardScaler() | KernelOneClassSVM()
 ===================================================  ===========================================================
 
-`save` and `load` keep a model in a file, and `predict_then_learn_many` takes a frame through a
-pipeline. The modules `plots`, `sklearn`, `export` (ONNX), `distributed` and `datasets` are loaded when
+`save` and `load` keep a model in a file, `predict_then_learn_many` takes a frame through a pipeline, and `read` yields
+the rows of a file as dicts. The modules `plots`, `sklearn`, `export` (ONNX), `distributed` and `datasets` are loaded when
 you first use them. `river-budget try FILE --target COLUMN` compares models on a file of yours.
 """
 
@@ -31,7 +31,7 @@ import importlib
 import sys
 from typing import Any
 
-from ._names import MODULES, MODULES_ON_DEMAND, PLACES
+from ._names import MODULES, ON_DEMAND, PLACES
 from ._version import __version__ as __version__
 
 if not getattr(sys, "_is_gil_enabled", lambda: True)():
@@ -40,17 +40,17 @@ if not getattr(sys, "_is_gil_enabled", lambda: True)():
         "start Python with -X gil=1, or set PYTHON_GIL=1"
     )
 
-__all__ = sorted([*PLACES, *MODULES])
+__all__ = sorted({*PLACES, *MODULES} - ON_DEMAND)
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *MODULES_ON_DEMAND, "__version__"]
+    return [*__all__, *ON_DEMAND, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     if name in PLACES:
         found = getattr(importlib.import_module(f".{PLACES[name]}", __name__), name)
-    elif name in MODULES or name in MODULES_ON_DEMAND:
+    elif name in MODULES:
         found = importlib.import_module(f".{name}", __name__)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

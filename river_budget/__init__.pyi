@@ -1,5 +1,5 @@
 # The public names. They are written here and nowhere else: type checkers read this file, and so does `_names.py`, to
-# know where a name is loaded from. `import *` leaves out modules that are marked `on demand`.
+# know where a name is loaded from. `import *` leaves out what is marked `on demand`.
 
 from . import datasets as datasets  # on demand
 from . import distributed as distributed  # on demand
@@ -49,6 +49,7 @@ from .algorithms.scaling.scalers import MinMaxScaler as MinMaxScaler
 from .algorithms.scaling.scalers import StandardScaler as StandardScaler
 from .algorithms.scaling.targets import TargetStandardScaler as TargetStandardScaler
 from .algorithms.window.sbp import SBPClassifier as SBPClassifier
+from .experiments.own_data.reading import read as read  # on demand
 from .guard.guard import Guard as Guard
 from .messages.stream_warnings import StreamWarning as StreamWarning
 from .saving import SavedModelError as SavedModelError

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pkgutil
 import re
 
-ON_DEMAND = "  # on demand"
+MARK = "  # on demand"
 _STUB = (pkgutil.get_data("river_budget", "__init__.pyi") or b"").decode()
-_FROM_MODULES = re.findall(r"^from \.([\w.]+) import \(?\s*(\w+)", _STUB, re.M)
-_MODULES = re.findall(r"^from \. import (\w+) as \w+(.*)", _STUB, re.M)
+_LINES = re.findall(r"^from (\.[\w.]*) import (?:\(\s*)?(\w+) as \w+(.*)", _STUB, re.M)
 
 # {name of a class or function: module inside the package}
-PLACES = {name: module for module, name in _FROM_MODULES}
-# modules that `import *` takes, and those that it leaves out, as they load much or need an extra
-MODULES = [name for name, mark in _MODULES if mark != ON_DEMAND]
-MODULES_ON_DEMAND = [name for name, mark in _MODULES if mark == ON_DEMAND]
+PLACES = {name: place[1:] for place, name, _ in _LINES if place != "."}
+MODULES = [name for place, name, _ in _LINES if place == "."]
+# what `import *` leaves out, as it loads much or needs an extra
+ON_DEMAND = {name for _, name, mark in _LINES if mark == MARK}

@@ -59,7 +59,7 @@ def stub():
 
 def test_type_checkers_see_names_where_they_are_loaded_from():
     assert set(stub()) | {"__version__"} == set(dir(rb))
-    assert set(rb.__all__) == set(stub()) - set(_names.MODULES_ON_DEMAND)
+    assert set(rb.__all__) == set(stub()) - _names.ON_DEMAND
     for name in rb.__all__:
         found = getattr(rb, name)
         assert found is vars(rb)[name]
