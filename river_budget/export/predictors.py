@@ -21,8 +21,8 @@ from ..algorithms.window.sbp import SBPClassifier
 from ..core.block import blocks
 from ..inputs.targets import Labels, plain
 from ..model.expansion import BudgetModel
-from ..nested import last_step
 from ..saving import files
+from ..wrappers.nested import last_step
 from .expansions import expansion, waves
 from .graph import Columns, Graph, Tensor, check_texts, not_exported
 from .transformers import features_of, present, texts_of, transformed

@@ -149,6 +149,16 @@ class Batch:
         """The examples as River's dicts."""
         return map(self.example, range(len(self)))
 
+    def as_given(self) -> Iterator[dict[Any, Any]]:
+        """The examples with the values of their frame: whole numbers, booleans, text and dates stay what they are.
+
+        A missing value is None, as encoders and imputers of River expect it.
+        """
+        if self.frame is None or self.sparse is not None or not len(self.names):
+            return self.dicts()
+        columns = self.frame.lists()
+        return (dict(zip(self.names, row, strict=True)) for row in zip(*columns, strict=True))
+
     # as rows and lists of a model
 
     def part(self, start: int, stop: int) -> Batch:

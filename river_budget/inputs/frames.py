@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from river.utils import dataframe
 
-from ..parameters import NUMBER_KINDS, as_float
+from ..parameters import NUMBER_KINDS, as_float, is_missing
 
 FLOAT_TYPES = np.dtype(np.float64), np.dtype(np.float32)
 
@@ -107,6 +107,15 @@ class Frame:
             return dataframe.to_numpy(self.seen)
         return None
 
+    def lists(self) -> list[list[Any]]:
+        """The values of each column as they are, and None for a missing one."""
+        places = range(len(self.names))
+        if is_of_pandas(self.native, "DataFrame"):
+            columns = [self.native.iloc[:, at].tolist() for at in places]
+        else:
+            columns = [self.seen[:, at].to_list() for at in places]
+        return [[None if is_gap(value) else value for value in column] for column in columns]
+
     def series(self, values: Any, name: Any) -> Any:
         """A series of the frame's own library."""
         if is_of_pandas(self.native, "DataFrame"):
@@ -179,6 +188,11 @@ def csr_of(X: Any) -> Any:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     return matrix
+
+
+def is_gap(value: Any) -> bool:
+    """Whether a cell of a frame is empty: infinity is none."""
+    return is_missing(value) and not (isinstance(value, float) and value == value)
 
 
 def floats(values: Any) -> Any:

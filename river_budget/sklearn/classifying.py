@@ -11,8 +11,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from ..algorithms.auto.estimators import AutoKernelClassifier
-from ..nested import changed, is_bare, last_step
-from ..pipelines import decision_function_one
+from ..wrappers.nested import changed, is_bare, last_step
+from ..wrappers.pipelines import decision_function_one
 from .common import RiverEstimator
 
 __all__ = ["BudgetClassifier"]

@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..inputs.batches import Batch
-from ..nested import changed, is_bare, parameters_of
 from ..parameters import boolean, whole
+from ..wrappers.nested import changed, is_bare, parameters_of
 
 
 class RiverEstimator(BaseEstimator):  # type: ignore[misc]

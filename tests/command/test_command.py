@@ -60,7 +60,8 @@ def test_the_command_says_its_version(capsys):
     assert capsys.readouterr().out.strip() == rb.__version__
 
 
-NO_TABLES = [["papers", "list"], ["papers", "reproduce"]]  # a list of names, and a document
+# a list of names, a document, and a script
+NO_TABLES = [["papers", "list"], ["papers", "reproduce"], ["river-budget", "completion"]]
 VERBS = {
     f"{parser.prog} {name}": verb
     for parser in (command.parser(), papers.parser())

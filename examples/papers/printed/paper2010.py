@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from river import base
 
 import river_budget as rb
 
@@ -104,7 +105,7 @@ def options(data: str, n: int, **more: bool) -> tuple[tuple[str, object], ...]:
     return (*rows, *more.items())
 
 
-def tasks(data: str, n: int, model: rb.Classifier, orders: int, curve: bool) -> tuple[Task, ...]:
+def tasks(data: str, n: int, model: base.Classifier, orders: int, curve: bool) -> tuple[Task, ...]:
     """A task for each order. The tasks of the tables are those of the figures where these have some."""
     name = FILES.get(data, data.partition(",")[0])
     return repeated(orders, "holdout", name, model, options(data, n, curve=curve))

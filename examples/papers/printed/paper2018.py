@@ -14,6 +14,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from statistics import fmean, variance
+from typing import Literal
 
 import river_budget as rb
 from river_budget.plots.panels import Line, Panel
@@ -107,9 +108,12 @@ TABLE_1 = {  # budget: cascade, gradient; accuracy and seconds of merging
 
 # Cells
 
+Method = Literal["cascade", "gradient"]
+METHODS: tuple[Method, ...] = ("cascade", "gradient")
+
 
 def tasks(
-    setting: Setting, budget: int, arity: int, method: str = "cascade", factor: float = 1.0
+    setting: Setting, budget: int, arity: int, method: Method = "cascade", factor: float = 1.0
 ) -> tuple[Task, ...]:
     """Pegasos that merges `arity` vectors at once, in every order; gamma and l2 times this factor."""
     model = rb.BSGDClassifier(
@@ -139,7 +143,7 @@ def table_1() -> Iterator[Cell]:
     """Cells of table 1, and the same with halves."""
     for budget, figures in TABLE_1.items():
         note = CONSTANT_NOTE if budget == 120 else SCATTER_NOTE
-        for method, figure in zip(("cascade", "gradient"), figures, strict=True):
+        for method, figure in zip(METHODS, figures, strict=True):
             mean, seconds = figure.split()
             made, printed = tasks(ADULT, budget, 3, method), Printed(mean, None, seconds)
             column = f"a9a, B = {budget}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ...core.block import blocks
 from ...core.block.codes import Task
@@ -23,6 +23,9 @@ from .inspection import Inspected
 from .quantiles import at_levels
 from .room import Room
 from .tables import OF_ROWS
+
+if TYPE_CHECKING:
+    from .distributions import TargetDistribution
 
 __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 
@@ -207,6 +210,12 @@ class AutoKernelRegressor(Inspected, Regressor):
 
     def _first_weight(self, experts: int) -> float:
         return 1.0 / (experts - 1)
+
+    @overload
+    def predict_one(self, x: dict[Any, Any], with_dist: Literal[False] = False) -> float: ...
+
+    @overload
+    def predict_one(self, x: dict[Any, Any], with_dist: Literal[True]) -> TargetDistribution: ...
 
     def predict_one(self, x: dict[Any, Any], with_dist: bool = False) -> Any:
         """The prediction, or with `with_dist=True` the distribution of the target.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -115,7 +115,7 @@ class BPAClassifier(BudgetClassifier):
         budget: int = 100,
         kernel: Kernel | None = None,
         C: float = 0.45,
-        update: str = "nearest",
+        update: Literal["simple", "nearest", "projection"] = "nearest",
         classes: tuple[Any, ...] | None = None,
     ):
         super().__init__(locals())

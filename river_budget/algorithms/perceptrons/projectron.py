@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -141,7 +141,7 @@ class ProjectronClassifier(BudgetClassifier):
         budget: int | None = 100,
         kernel: Kernel | None = None,
         threshold: float = 0.0,
-        span: str = "all",
+        span: Literal["all", "class"] = "all",
         classes: tuple[Any, ...] | None = None,
     ):
         super().__init__(locals())
@@ -289,7 +289,7 @@ class ProjectronPPClassifier(BudgetClassifier):
         budget: int | None = 100,
         kernel: Kernel | None = None,
         threshold: float | None = None,
-        span: str = "all",
+        span: Literal["all", "class"] = "all",
         classes: tuple[Any, ...] | None = None,
     ):
         super().__init__(locals())

@@ -18,7 +18,7 @@ from river import base
 from ...inputs.batches import Batch
 from ...inputs.targets import Targets
 from ...model.calls import Call
-from ...nested import forget_free_rows
+from ...wrappers.nested import forget_free_rows
 from ..dicts import learn_example
 from .chunks import ShardRows
 

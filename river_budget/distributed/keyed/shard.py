@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ...nested import holds_predictions, is_bare, memory_of
+from ...wrappers.nested import holds_predictions, is_bare, memory_of
 from .chunks import ShardRows
 from .learners import Clones, Lesson, OurClones, OurLesson
 from .storage import ShardDatabase, States

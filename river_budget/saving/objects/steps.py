@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...delayed import LARGEST_SURPRISE, TRUST
-from ...feature_budget import LARGEST_COUNT
 from ...guard.guard import with_steps
+from ...wrappers.delayed import LARGEST_SURPRISE, TRUST
+from ...wrappers.feature_budget import LARGEST_COUNT
 from .encoding import PART, TABLE, Known, Model, Object, class_of
-from .held import HeldRows
+from .held import HeldRows, Shares
 from .kinds import (
     ANY,
     BOOLEAN,
@@ -150,7 +150,7 @@ MODELS: dict[str, Known] = {
             "_gains": Row(*[WEIGHT] * len(TRUST)),
             "_likeness": Row(WEIGHT, WEIGHT),
             "_recent": real(-LARGEST_SURPRISE, LARGEST_SURPRISE),
-            "_frequencies": Table(FRACTION),
+            "_shares": Shares(),
             "_learned": COUNT,
             "_asked": COUNT,
             "_unasked": COUNT,

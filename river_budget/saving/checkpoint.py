@@ -8,9 +8,9 @@ import pathlib
 import warnings
 from typing import Any
 
-from . import saving
-from .parameters import whole
-from .saving import LARGEST_FILE, SavedModelError, files, plain
+from .. import saving
+from ..parameters import whole
+from . import LARGEST_FILE, SavedModelError, files, plain
 
 __all__ = ["Checkpoint"]
 

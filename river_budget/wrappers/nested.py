@@ -11,9 +11,11 @@ from typing import Any
 
 from river import base, compose
 
+from ..guard.passing import takes_numbers_only
+from ..inputs.batches import Batch
+from ..model.base import StreamModel
+from ..model.estimators import Supervised
 from .delayed import Delayed
-from .model.base import StreamModel
-from .model.estimators import Supervised
 
 
 def is_ours(model: Any) -> bool:
@@ -134,6 +136,17 @@ def last_step(model: Any) -> tuple[str, Any]:
         else:
             return path.removesuffix("__"), model
         path += f"{name}__"
+
+
+def batch_for(model: Any, X: Any) -> Batch:
+    """Examples for a model. All are checked first where text or a gap can only be an error for it."""
+    batch, first = Batch(X), model
+    while isinstance(first, compose.Pipeline) or part_of(first):
+        name = part_of(first)
+        first = getattr(first, name) if name else next(iter(first.steps.values()))
+    is_step = isinstance(first, base.Transformer)
+    checks = takes_numbers_only(first) or (batch.all_numbers and not is_step)
+    return batch.checked() if checks else batch
 
 
 def before_last(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:

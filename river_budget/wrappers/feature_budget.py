@@ -8,8 +8,8 @@ from typing import Any
 
 from river import base
 
-from .inputs.features import in_order
-from .parameters import check_example, optional, positive, whole
+from ..inputs.features import in_order
+from ..parameters import check_example, optional, positive, whole
 
 __all__ = ["FeatureBudget"]
 
