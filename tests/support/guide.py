@@ -87,7 +87,7 @@ def cell(kind, text, shown=""):
 def for_a_notebook(text):
     """Links as seen from the folder of notebooks; pictures and the link to the notebook itself stay out."""
     text = re.sub(r"!\[.*?\]\(.*?\)\n", "", text)
-    text = re.sub(r".*\[notebook\].*\n", "", text)
+    text = re.sub(r" \(The page is a \[notebook\].*\)", "", text)
     return re.sub(r"\]\((?!https?:)", "](guide/", text)
 
 
