@@ -52,7 +52,7 @@ def lines_for(picture, code):
         made = bound(trees[i])
         if made & needed or changes(trees[i], needed):
             kept.insert(0, i)
-            needed = (needed - made) | (loaded(trees[i]) - made)
+            needed = (needed - made) | loaded_before(trees[i])
     imports = [code[i] for i in kept if is_import(trees[i])]
     others = [
         code[i] + "\n" * isinstance(trees[i], ast.FunctionDef)
@@ -87,6 +87,11 @@ def bound(tree):
     if isinstance(tree, ast.Assign):
         return set().union(*(names(target, ast.Store) for target in tree.targets))
     return set()
+
+
+def loaded_before(tree):
+    """The names that a statement finds: `table = table[1:]` finds a table, and a function does not find itself."""
+    return loaded(tree) - (bound(tree) if isinstance(tree, ast.FunctionDef) else set())
 
 
 def with_companions(needed, trees):
