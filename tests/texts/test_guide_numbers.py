@@ -32,8 +32,7 @@ GIVEN = {  # decided, not measured: bounds, shares and versions that the code or
     "anomalies above .5",
     "above 0.5 an example",
     "Python 3.11 to 3.14",
-    "since version 2.0",
-    "interval of 50 %, nine in ten in\nthat of 90 %",
+    "interval of 50 % should cover half of the targets, that of 90 %",
 }
 
 
