@@ -44,6 +44,8 @@ if TYPE_CHECKING:  # `__getattr__` below loads each name when it is first used
     from .feature_budget import FeatureBudget
     from .guard.guard import Guard
     from .messages.stream_warnings import StreamWarning
+    from .mixing.mixture import Mixture
+    from .mixing.refitted import Refitted
     from .pipelines import (
         decision_function_one,
         memory_usage,
@@ -83,6 +85,7 @@ __all__ = [
     "KernelPerceptronClassifier",
     "KernelPerceptronRegressor",
     "MinMaxScaler",
+    "Mixture",
     "NOGDClassifier",
     "NOGDRegressor",
     "NORMAClassifier",
@@ -96,6 +99,7 @@ __all__ = [
     "RBPClassifier",
     "RBPRegressor",
     "RandomFourier",
+    "Refitted",
     "SBPClassifier",
     "SavedModelError",
     "StandardScaler",
@@ -119,6 +123,8 @@ _PLACES = {name: f"algorithms.{module}" for name, module in algorithms.PLACES.it
     "Delayed": "delayed",
     "FeatureBudget": "feature_budget",
     "Guard": "guard.guard",
+    "Mixture": "mixing.mixture",
+    "Refitted": "mixing.refitted",
     "SavedModelError": "saving",
     "StreamWarning": "messages.stream_warnings",
     "decision_function_one": "pipelines",
