@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import array
 import copy
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +24,7 @@ def numbers_of(x: Any) -> dict[Any, float]:
 
 
 def kind_of(estimator: Any) -> str:
-    """"classifier" or "regressor". Raises TypeError for what is neither."""
+    """ "classifier" or "regressor". Raises TypeError for what is neither."""
     if isinstance(estimator, type) or not (
         hasattr(estimator, "fit") and hasattr(estimator, "predict")
     ):
@@ -36,55 +38,31 @@ def kind_of(estimator: Any) -> str:
     return str(kind)
 
 
-class Rows:
-    """Examples as a matrix, NaN where a feature is missing, with their targets and weights."""
+class Row(NamedTuple):
+    """An example without its missing values, packed: dicts of floats would take ten times the memory."""
 
-    def __init__(self) -> None:
-        self.names: dict[Any, int] = {}  # and their columns
-        self.X = np.empty((0, 0))
-        self.targets, self.weights = np.empty(0), np.empty(0)
-        self.n = 0
+    names: tuple[Any, ...]
+    values: array.array[float]
+    target: float
+    weight: float
 
-    def __len__(self) -> int:
-        return self.n
+    @property
+    def x(self) -> dict[Any, float]:
+        return dict(zip(self.names, self.values, strict=True))
 
-    def append(self, x: dict[Any, float], y: float, w: float) -> None:
-        """Add an example. Its new names get columns in sorted order."""
-        for name in in_order(name for name in x if name not in self.names):
-            self.names[name] = len(self.names)
-        if self.n == len(self.X) or len(self.names) > self.X.shape[1]:
-            self._grow()
-        for name, value in x.items():
-            self.X[self.n, self.names[name]] = value
-        self.targets[self.n], self.weights[self.n] = y, w
-        self.n += 1
 
-    def _grow(self) -> None:
-        """Make room for more rows, or more columns."""
-        rows, columns = self.X.shape
-        if self.n == rows:
-            rows = max(16, rows + rows // 2)
-        if len(self.names) > columns:
-            columns = len(self.names) + columns // 4
-        X, self.X = self.X, np.full((rows, columns), np.nan)
-        self.X[: self.n, : X.shape[1]] = X[: self.n]
-        self.targets, self.weights = np.resize(self.targets, rows), np.resize(self.weights, rows)
+def row_of(x: dict[Any, float], target: float, weight: float, before: Sequence[Row]) -> Row:
+    """A row; it shares its names with the one before if they are equal."""
+    names = tuple(x)
+    if before and before[-1].names == names:
+        names = before[-1].names
+    return Row(names, array.array("d", x.values()), target, weight)
 
-    def remove_last(self) -> None:
-        """Remove the example that came last."""
-        self.n -= 1
-        self.X[self.n] = np.nan
 
-    def between(self, start: int, stop: int) -> Rows:
-        """A copy of these examples, with the names that they have."""
-        found, part = Rows(), slice(start, stop)
-        X = self.X[part, : len(self.names)]
-        kept = np.flatnonzero(~np.isnan(X).all(axis=0))
-        names = list(self.names)
-        found.names = {names[column]: place for place, column in enumerate(kept.tolist())}
-        found.X, found.n = X[:, kept], len(X)
-        found.targets, found.weights = self.targets[part].copy(), self.weights[part].copy()
-        return found
+def matrix_of(examples: Iterable[dict[Any, float]], names: Sequence[Any]) -> Any:
+    """The values of these names, NaN where one is missing."""
+    rows = [[x.get(name, np.nan) for name in names] for x in examples]
+    return np.array(rows, float).reshape(len(rows), len(names))
 
 
 class Fit:
@@ -93,15 +71,15 @@ class Fit:
     numbers: those of the labels that it knows, in the order of its columns; None of a regressor.
     """
 
-    def __init__(self, estimator: Any, rows: Rows, fill: float | None):
-        self.names = list(rows.names)
-        X, y, self.numbers = rows.X, rows.targets, None
+    def __init__(self, estimator: Any, rows: Sequence[Row], fill: float | None):
+        self.names = in_order(set().union(*{row.names for row in rows}))
+        X, self.numbers = matrix_of((row.x for row in rows), self.names), None
+        y, weights = np.array([row[2:] for row in rows]).T
         self._fill = self._what_fills(estimator, X, fill)
         if kind_of(estimator) == "classifier":
             self.numbers, y = np.unique(y.astype(np.int64), return_inverse=True)
         self.learner: Any = None  # of targets that are all equal nothing is learned
         if self.names and y.min() < y.max():
-            weights = rows.weights
             given = {} if (weights == 1.0).all() else {"sample_weight": weights}
             self.learner = copy.deepcopy(estimator).fit(self._filled(X), y, **given)
 
@@ -120,9 +98,7 @@ class Fit:
 
     def opinions(self, examples: list[dict[Any, float]]) -> Any:
         """Of a classifier the probabilities of its labels, (examples, labels), of a regressor the predicted numbers."""
-        X = self._filled(
-            np.array([[x.get(name, np.nan) for name in self.names] for x in examples], float)
-        )
+        X = self._filled(matrix_of(examples, self.names))
         learner, boosted = self.learner, getattr(self.learner, "booster_", None)
         if boosted is not None and not callable(learner.objective):
             # past LightGBM's interface for scikit-learn, whose calls take ten times as long

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-FORGETTING, RIDGE = 0.999, 10.0  # lam, ridge
+FORGETTING, RIDGE = 0.999, 30.0  # lam, ridge
 LOG_STEP = 1.8  # of the log loss
 UNIFORM_SHARE = 1e-3  # eps
 KNOTS, CALIBRATION_FORGETTING, DOUBT = 11, 0.999, 30.0

@@ -64,13 +64,10 @@ class Mixture(ManyRows):
     learning_predicts = True
     _mixer: Mixer
 
-    def __new__(cls, *models: Any, first_weights: tuple[float, ...] | None = None) -> Mixture:
-        if cls is not Mixture:
-            return super().__new__(cls)
-        return super().__new__(MixtureRegressor if is_regression(models) else MixtureClassifier)
-
     def __init__(self, *models: Any, first_weights: tuple[float, ...] | None = None):
-        is_regression(models)
+        regression = is_regression(models)
+        if type(self) is Mixture:
+            self.__class__ = MixtureRegressor if regression else MixtureClassifier
         if first_weights is not None and len(first_weights) != len(models):
             raise ValueError(
                 f"first_weights must have {len(models)} numbers, one of each model, not {first_weights!r}"

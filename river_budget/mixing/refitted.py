@@ -12,7 +12,7 @@ from river import base
 
 from ..inputs.targets import Labels, plain, real, weight
 from ..parameters import finite, optional, positive, whole
-from .fits import Fit, Rows, kind_of, numbers_of
+from .fits import Fit, Row, kind_of, numbers_of, row_of
 from .many import ManyProbabilities, ManyRows
 
 # a label that came after the last fit has its share among the rows since then and so many others
@@ -71,20 +71,6 @@ class Refitted(ManyRows):
 
     """
 
-    def __new__(
-        cls,
-        estimator: Any,
-        grow: float = 0.25,
-        window: int = 5000,
-        first: int = 100,
-        max_wait: int = 5000,
-        fill: float | None = None,
-    ) -> Refitted:
-        if cls is not Refitted:
-            return super().__new__(cls)
-        is_regressor = kind_of(estimator) == "regressor"
-        return super().__new__(RefittedRegressor if is_regressor else RefittedClassifier)
-
     def __init__(
         self,
         estimator: Any,
@@ -94,7 +80,9 @@ class Refitted(ManyRows):
         max_wait: int = 5000,
         fill: float | None = None,
     ):
-        kind_of(estimator)
+        regression = kind_of(estimator) == "regressor"
+        if type(self) is Refitted:
+            self.__class__ = RefittedRegressor if regression else RefittedClassifier
         positive("grow", grow)
         whole(2)("first", first)
         whole(first)("window", window)
@@ -108,21 +96,16 @@ class Refitted(ManyRows):
         super()._begin()
         self.n_fits = self._seen = 0
         self._next = self.first  # the number of rows at which it is fitted
-        self._rows = Rows()
+        self._rows: list[Row] = []
         self._fitted_on = 0  # the last fit was to so many of the first of these rows
         self._fit: Fit | None = None
-
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return (self.estimator,)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         from sklearn import tree
 
         kind = (
-            tree.DecisionTreeRegressor
-            if cls is RefittedRegressor
-            else tree.DecisionTreeClassifier
+            tree.DecisionTreeRegressor if cls is RefittedRegressor else tree.DecisionTreeClassifier
         )
         yield {"estimator": kind(max_depth=3, random_state=1), "first": 10}
 
@@ -130,25 +113,28 @@ class Refitted(ManyRows):
         """Hold an example, and fit the learner if it is due. The call returns when the fit is done."""
         values, y, w = numbers_of(x), self._checked(y), weight(w)
         if w != 1.0 and "sample_weight" not in inspect.signature(self.estimator.fit).parameters:
-            raise ValueError(f"w must be 1, as {type(self.estimator).__name__}.fit takes no sample_weight")
+            raise ValueError(
+                f"w must be 1, as {type(self.estimator).__name__}.fit takes no sample_weight"
+            )
         if w == 0.0:
             return
         with self._lock:
-            self._rows.append(values, self._as_number(y), w)
+            self._rows.append(row_of(values, self._as_number(y), w, self._rows))
             self._seen += 1
             if self._seen >= self._next:
                 self._fit_window()
 
     def _fit_window(self) -> None:
         """Fit to the window, and hold no older rows. If the learner raises an error, the last example is not learned."""
-        rows = self._rows.between(max(0, len(self._rows) - self.window), len(self._rows))
+        rows = self._rows[-self.window :]
         try:
             self._fit = Fit(self.estimator, rows, self.fill)
         except Exception as error:
-            self._rows.remove_last()
+            self._rows.pop()
             self._seen -= 1
+            name = type(self.estimator).__name__
             raise RuntimeError(
-                f"{type(self.estimator).__name__} cannot be fitted to the last {len(rows)} rows: {error}"
+                f"{name} cannot be fitted to the last {len(rows)} rows: {error}"
             ) from error
         self._rows, self._fitted_on = rows, len(rows)
         self.n_fits += 1
@@ -157,7 +143,7 @@ class Refitted(ManyRows):
     def _last_fit(self) -> Fit | None:
         """The last fit, which is repeated after loading from a file; None before the first."""
         if self._fit is None and self._fitted_on:
-            self._fit = Fit(self.estimator, self._rows.between(0, self._fitted_on), self.fill)
+            self._fit = Fit(self.estimator, self._rows[: self._fitted_on], self.fill)
         return self._fit
 
     def _opinion(self, x: dict[Any, Any]) -> Any:
@@ -227,7 +213,7 @@ class RefittedClassifier(ManyProbabilities, Refitted, base.MiniBatchClassifier):
         return counts / rows
 
     def _counts(self, start: int) -> Any:
-        numbers = self._rows.targets[start : len(self._rows)].astype(np.int64)
+        numbers = np.array([row.target for row in self._rows[start:]], np.int64)
         return np.bincount(numbers, minlength=len(self._labels)).astype(float)
 
 
@@ -245,4 +231,4 @@ class RefittedRegressor(Refitted, base.MiniBatchRegressor):
             opinion, rows = self._opinion(x), self._rows
             if opinion is not None:
                 return float(opinion)
-            return float(rows.targets[: len(rows)].mean()) if len(rows) else 0.0
+            return math.fsum(row.target for row in rows) / max(len(rows), 1)
