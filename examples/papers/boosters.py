@@ -64,9 +64,9 @@ def network(seed: int, regression: bool, two: bool) -> Any:
     """Two hidden layers of 64, 30 epochs in each fit."""
     from sklearn import neural_network
 
-    kinds = neural_network.MLPClassifier, neural_network.MLPRegressor
-    made = (kind(hidden_layer_sizes=(64, 64), max_iter=EPOCHS, random_state=seed) for kind in kinds)
-    return rb.Refitted(scaled(*made, regression))
+    how = {"hidden_layer_sizes": (64, 64), "max_iter": EPOCHS, "random_state": seed}
+    kinds = neural_network.MLPClassifier(**how), neural_network.MLPRegressor(**how)
+    return rb.Refitted(scaled(*kinds, regression=regression))
 
 
 def neighbours(seed: int, regression: bool, two: bool) -> Any:

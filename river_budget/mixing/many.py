@@ -142,11 +142,11 @@ class ManyProbabilities(ManyRows):
             self._labels = {False: 0, True: 1}
         return self._labels.setdefault(label, len(self._labels))
 
-    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+    def predict_proba_one(self, x: dict[Any, Any], **further: Any) -> dict[Any, float]:
         """The probabilities of all known labels."""
         raise NotImplementedError
 
-    def predict_one(self, x: dict[Any, Any]) -> Any:
+    def predict_one(self, x: dict[Any, Any], **further: Any) -> Any:
         """The most probable label; None before any is known."""
         return best_of(self.predict_proba_one(x))
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-FORGETTING, RIDGE = 0.999, 30.0  # lam, ridge
+FORGETTING = 0.999  # lam
 LOG_STEP = 1.8  # of the log loss
 UNIFORM_SHARE = 1e-3  # eps
 KNOTS, CALIBRATION_FORGETTING, DOUBT = 11, 0.999, 30.0
@@ -36,14 +36,16 @@ RANGE_MARGIN = 0.1  # predictions may leave the range of targets by this share o
 class Mixer:
     """The weights of K opinions."""
 
+    ridge: float
+
     def __init__(self, first: Any):
         self.first = np.array(first, float)
         self.weights = self.first.copy()
-        self.curvature = RIDGE * np.eye(len(self.first))
+        self.curvature = self.ridge * np.eye(len(self.first))
 
     def step(self, slopes: Any, curves: Any, w: float) -> None:
         """A Newton step. slopes: (K,), the gradient; curves: (K,), the vector u."""
-        leak = (1.0 - FORGETTING) * RIDGE
+        leak = (1.0 - FORGETTING) * self.ridge
         self.curvature = FORGETTING * self.curvature + w * np.outer(curves, curves)
         self.curvature[np.diag_indices_from(self.curvature)] += leak
         pull = w * slopes + leak * (self.weights - self.first)
@@ -52,6 +54,8 @@ class Mixer:
 
 class LogMixer(Mixer):
     """Mixes probabilities by their logarithms, and corrects the largest by how often such ones were right."""
+
+    ridge = 30.0
 
     def __init__(self, first: Any):
         super().__init__(first)
@@ -110,6 +114,8 @@ def top_of(shares: Any) -> int:
 
 class SumMixer(Mixer):
     """Mixes numbers by a weighted sum of their differences from the running mean of the targets."""
+
+    ridge = 3.0
 
     def __init__(self, first: Any):
         super().__init__(first)

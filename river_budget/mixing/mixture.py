@@ -170,7 +170,7 @@ class MixtureClassifier(ManyProbabilities, Mixture, base.MiniBatchClassifier):
         Labels().check([y])
         return plain(y)
 
-    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+    def predict_proba_one(self, x: dict[Any, Any], **further: Any) -> dict[Any, float]:
         """The calibrated probabilities of all labels that a model or the mixture knows."""
         with self._lock:
             opinions = self._opinions(x)

@@ -187,7 +187,7 @@ class RefittedClassifier(ManyProbabilities, Refitted, base.MiniBatchClassifier):
     def _as_number(self, y: Any) -> float:
         return self.number_of(y)
 
-    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+    def predict_proba_one(self, x: dict[Any, Any], **further: Any) -> dict[Any, float]:
         """The probabilities of all labels so far."""
         with self._lock:
             opinion, n = self._opinion(x), len(self._labels)
@@ -223,7 +223,8 @@ class RefittedRegressor(Refitted, base.MiniBatchRegressor):
     def _checked(self, y: Any) -> float:
         return real(y)
 
-    _as_number = staticmethod(float)
+    def _as_number(self, y: Any) -> float:
+        return float(y)
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The predicted number; the mean of the targets until the first fit."""
