@@ -24,7 +24,7 @@ def numbers_of(x: Any) -> dict[Any, float]:
 
 
 def kind_of(estimator: Any) -> str:
-    """ "classifier" or "regressor". Raises TypeError for what is neither."""
+    """Whether it is a "classifier" or a "regressor". Raises TypeError for what is neither."""
     if isinstance(estimator, type) or not (
         hasattr(estimator, "fit") and hasattr(estimator, "predict")
     ):
@@ -68,16 +68,17 @@ def matrix_of(examples: Iterable[dict[Any, float]], names: Sequence[Any]) -> Any
 class Fit:
     """A learner that was fitted to rows, and what it needs to read further ones.
 
-    numbers: those of the labels that it knows, in the order of its columns; None of a regressor.
+    numbers: those of the labels that it knows, in the order of its columns, and counts of these; None of a regressor.
     """
 
     def __init__(self, estimator: Any, rows: Sequence[Row], fill: float | None):
         self.names = in_order(set().union(*{row.names for row in rows}))
-        X, self.numbers = matrix_of((row.x for row in rows), self.names), None
+        X = matrix_of((row.x for row in rows), self.names)
         y, weights = np.array([row[2:] for row in rows]).T
-        self._fill = self._what_fills(estimator, X, fill)
+        self._fill, self.mean = self._what_fills(estimator, X, fill), y.mean()
+        self.numbers: Any = None
         if kind_of(estimator) == "classifier":
-            self.numbers, y = np.unique(y.astype(np.int64), return_inverse=True)
+            self.numbers, y, self.counts = np.unique(y.astype(np.int64), False, True, True)
         self.learner: Any = None  # of targets that are all equal nothing is learned
         if self.names and y.min() < y.max():
             given = {} if (weights == 1.0).all() else {"sample_weight": weights}

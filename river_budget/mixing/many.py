@@ -15,7 +15,7 @@ from ..inputs.targets import array_of, weight
 from ..model.lock import lock_of
 
 MOST_AT_ONCE = 1000  # examples of which the opinions are computed in one call
-OF_THIS_PROCESS = {"_lock", "_last"}  # attributes that no copy gets
+OF_THIS_PROCESS = {"_lock", "_last", "_tally"}  # attributes that no copy gets
 
 
 class ManyRows(base.Estimator):

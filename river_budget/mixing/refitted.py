@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -140,7 +141,7 @@ class Refitted(ManyRows):
         self.n_fits += 1
         self._next = self._seen + max(1, min(math.ceil(self.grow * self._seen), self.max_wait))
 
-    def _last_fit(self) -> Fit | None:
+    def _last_fit(self) -> Any:
         """The last fit, which is repeated after loading from a file; None before the first."""
         if self._fit is None and self._fitted_on:
             self._fit = Fit(self.estimator, self._rows[: self._fitted_on], self.fill)
@@ -187,34 +188,42 @@ class RefittedClassifier(ManyProbabilities, Refitted, base.MiniBatchClassifier):
     def _as_number(self, y: Any) -> float:
         return self.number_of(y)
 
+    def _start_lock(self) -> None:
+        super()._start_lock()
+        self._tally = (-1, 0, Counter[int]())  # number of the fit, rows that are counted, labels
+
     def predict_proba_one(self, x: dict[Any, Any], **further: Any) -> dict[Any, float]:
         """The probabilities of all labels so far."""
         with self._lock:
             opinion, n = self._opinion(x), len(self._labels)
-            shares = self._usual_shares() if opinion is None else np.zeros(n)
-            if opinion is not None and self._fit is not None:
-                shares[self._fit.numbers] = opinion
+            if opinion is None:
+                counts = self._counts_since() + 1.0 / max(n, 1)
+                if self._fit is not None:
+                    counts[self._fit.numbers] += self._fit.counts
+                shares = counts / counts.sum()
+            else:
+                shares = np.zeros(n)
+                shares[self._last_fit().numbers] = opinion
                 if len(opinion) < n:
                     late = self._late_shares()
                     shares = (1.0 - late.sum()) * shares + late
             return dict(zip(self._labels, shares.tolist(), strict=True))
 
-    def _usual_shares(self) -> Any:
-        """The shares of the labels among the rows that are held."""
-        counts = self._counts(0) + 1.0 / max(len(self._labels), 1)
-        return counts / counts.sum()
-
     def _late_shares(self) -> Any:
         """The shares of labels that the last fit does not know among the rows since."""
-        counts = self._counts(self._fitted_on)
+        counts = self._counts_since()
         rows = counts.sum() + LATE_ROWS
-        if self._fit is not None:
-            counts[self._fit.numbers] = 0.0
+        counts[self._last_fit().numbers] = 0.0
         return counts / rows
 
-    def _counts(self, start: int) -> Any:
-        numbers = np.array([row.target for row in self._rows[start:]], np.int64)
-        return np.bincount(numbers, minlength=len(self._labels)).astype(float)
+    def _counts_since(self) -> Any:
+        """How often each label came after the last fit."""
+        fit, counted, found = self._tally
+        if fit != self.n_fits:
+            counted, found = self._fitted_on, Counter()
+        found.update(int(row.target) for row in self._rows[counted:])
+        self._tally = self.n_fits, len(self._rows), found
+        return np.array([found[number] for number in self._labels.values()], float)
 
 
 class RefittedRegressor(Refitted, base.MiniBatchRegressor):
@@ -232,4 +241,6 @@ class RefittedRegressor(Refitted, base.MiniBatchRegressor):
             opinion, rows = self._opinion(x), self._rows
             if opinion is not None:
                 return float(opinion)
+            if self._fit is not None:
+                return float(self._fit.mean)
             return math.fsum(row.target for row in rows) / max(len(rows), 1)
