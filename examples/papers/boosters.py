@@ -115,6 +115,8 @@ MIXTURES = {
     ORDINARY: ("LightGBM", "SVM", "kNN", "BSGD", "linear"),
 }
 LEARNERS = [*MEMBERS, *MIXTURES]
+SINGLE = [OURS, "LightGBM", "small LightGBM", *MIXTURES][:5]
+ONE_BY_ONE, SINGLE_ROWS = "sea", 10_000  # the stream whose rows come one at a time
 MADE = {
     OURS: "`AutoKernelClassifier()`, `AutoKernelRegressor()`",
     "LightGBM": "`Refitted(LGBMClassifier())`",
@@ -156,14 +158,19 @@ class RecordedRegressor(Recorded, base.Regressor):
         return self.opinions[self.at]
 
 
-def play(model: Any, stream: Examples, regression: bool, limit: float) -> Played:
-    """Let a model predict and learn a stream, until the limit."""
+def play(
+    model: Any, stream: Examples, regression: bool, limit: float = np.inf, ahead: bool = True
+) -> Played:
+    """Let a model predict and learn a stream, until the limit.
+
+    ahead: compute the opinions on all rows until the next fit in one call, as `predict_then_learn_many` does.
+    """
     ask = model.predict_one if regression else model.predict_proba_one
-    foresees, found, start = issubclass(type(model), ManyRows), [], 0
+    foresees, found, start = ahead and issubclass(type(model), ManyRows), [], 0
     before = time.process_time()
     while start < len(stream) and time.process_time() - before < limit:
-        ahead = min(model.rows_until_fit(), MOST_AT_ONCE) if foresees else MOST_AT_ONCE
-        block = stream[start : start + ahead]
+        rows = min(model.rows_until_fit(), MOST_AT_ONCE) if foresees else MOST_AT_ONCE
+        block = stream[start : start + rows]
         if foresees:
             model.foresee([x for x, _ in block])
         for x, y in block:
@@ -178,15 +185,18 @@ def mix(parts: Sequence[Played], stream: Examples, regression: bool) -> Played:
     kind = RecordedRegressor if regression else RecordedClassifier
     model = rb.Mixture(*(kind(part.opinions) for part in parts))
     n = min(len(part.opinions) for part in parts)
-    mixed = play(model, stream[:n], regression, np.inf)
+    mixed = play(model, stream[:n], regression)
     return Played(mixed.opinions, mixed.seconds + sum(part.seconds for part in parts))
 
 
-def outcome_of(played: Played, stream: Examples, regression: bool) -> dict[str, Any]:
-    """The figures of a run, with the errors over the first rows of its curve."""
+def outcome_of(
+    played: Played, stream: Examples, regression: bool, curve: bool = False
+) -> dict[str, Any]:
+    """The figures of a run, with the errors over the first rows at the points of a curve."""
     opinions, n = played.opinions, len(played.opinions)
     guesses = opinions if regression else list(map(best_of, opinions))
-    at = stops(n)
+    # of a run that saw all rows only the last error is compared
+    at = stops(n) if curve or n < len(stream) else [n]
     found: dict[str, Any] = {
         "rows": n,
         "microseconds": round(1e6 * played.seconds / n, 1),
@@ -230,7 +240,8 @@ class Runs:
         """The outcome of a learner, which is measured unless it is stored."""
         key = self.settings.key(self.data, learner)
         if (found := self.outcomes.get(key)) is None:
-            found = outcome_of(self._play(learner), self.stream, self.regression)
+            played, curve = self._play(learner), learner == OURS
+            found = outcome_of(played, self.stream, self.regression, curve)
             self.outcomes.add(key, found)
         return found
 
@@ -249,7 +260,7 @@ class Runs:
         with warnings.catch_warnings():  # of networks that have not converged
             warnings.simplefilter("ignore")
             # code is compiled, and libraries are loaded, before the clock starts
-            play(model.clone(), self.stream[:FIRST_ROWS], self.regression, np.inf)
+            play(model.clone(), self.stream[:FIRST_ROWS], self.regression)
             return play(model, self.stream, self.regression, self.settings.limit)
 
     def comparison(self, learner: str) -> Comparison:
@@ -274,6 +285,21 @@ def compare(
             for learner in learners:
                 found.append(runs.comparison(learner))
                 bar.advance(f"{learner} on {name}")
+    return found
+
+
+def single(outcomes: Outcomes, seed: int = 1) -> dict[str, float]:
+    """Microseconds for `predict_proba_one` and `learn_one` of an example, one at a time, by learner."""
+    found, stream = {}, examples_of(ONE_BY_ONE, SINGLE_ROWS, seed)
+    for learner in SINGLE:
+        key = f"{ONE_BY_ONE}, {SINGLE_ROWS} rows one at a time, seed {seed}: {learner}"
+        if (outcome := outcomes.get(key)) is None:
+            parts = [MEMBERS[part](seed, False, False) for part in MIXTURES.get(learner, [learner])]
+            model = rb.Mixture(*parts) if learner in MIXTURES else parts[0]
+            play(model.clone(), stream[:FIRST_ROWS], regression=False)
+            outcome = outcome_of(play(model, stream, False, ahead=False), stream, False)
+            outcomes.add(key, outcome)
+        found[learner] = outcome["microseconds"]
     return found
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from river_budget._version import __version__
 from river_budget.experiments.common.tables import Table, as_markdown
 
-from .boosters import LEARNERS, MADE, MIXTURES, OURS, Settings
+from .boosters import LEARNERS, MADE, MIXTURES, ONE_BY_ONE, OURS, SINGLE_ROWS, Settings
 from .moa import Comparison
-from .moa_report import by_learner, of_kind, wide
+from .moa_report import by_learner, figure, of_kind, wide
 
 CAPTION = {
     False: "Wrong predictions in %, each made before the row is learned; bold is better than AutoKernel's.",
@@ -46,12 +46,10 @@ def losses(comparisons: Sequence[Comparison]) -> list[str]:
     single = [one for one in comparisons if one.rival not in MIXTURES and one.ratio < NOTABLE]
     lines = []
     for name in dict.fromkeys(one.data for one in sorted(single, key=lambda one: one.ratio)):
-        best = min((one for one in single if one.data == name), key=lambda one: one.theirs)
-        theirs, ours = (
-            f"R2 {1 - error:.3f}" if best.regression else f"{100 * error:.2f} %"
-            for error in (best.theirs, best.ours)
-        )
-        lines.append(f"- {name}: {best.rival} {theirs}, {OURS} {ours}")
+        best = min((one for one in single if one.data == name), key=lambda one: one.ratio)
+        theirs, ours = (figure(error, best.regression) for error in (best.theirs, best.ours))
+        kind = "R2" if best.regression else "%"
+        lines.append(f"- {name}: {best.rival} {theirs}, {OURS} {ours} {kind}")
     return lines
 
 
@@ -60,22 +58,35 @@ def made() -> Table:
     return ["learner", "made as"], [[name, MADE[name]] for name in LEARNERS]
 
 
-def measured(comparisons: Sequence[Comparison], settings: Settings, machine: str) -> str:
-    """The measured part of a page."""
+def measured(
+    comparisons: Sequence[Comparison],
+    settings: Settings,
+    machine: str,
+    single: dict[str, float],
+) -> str:
+    """The measured part of the page that compares: settings, summaries, what is lost."""
     stopped = sum(one.cut for one in comparisons)
     most = "all rows" if settings.examples is None else f"at most {settings.examples:,} rows"
+    times = ", ".join(f"{learner} {spent:.0f}" for learner, spent in single.items())
     parts = [
         f"Of each stream {most}, seed {settings.seed}; {stopped} of {len(comparisons)} runs were stopped after "
-        f"{settings.limit:.0f} processor seconds. river_budget {__version__}, one thread, on {machine}."
+        f"{settings.limit:.0f} processor seconds. river_budget {__version__}, one thread, on {machine}. Times are those of "
+        "`predict_then_learn_many`, with a median over the streams. One row at a time, on "
+        f"{SINGLE_ROWS:,} rows of {ONE_BY_ONE}, a row takes µs: {times}."
     ]
     for regression, word in ((False, "Classification"), (True, "Regression")):
         if of_kind(comparisons, regression):
             n = len({one.data for one in of_kind(comparisons, regression)})
             parts += [f"{word}, {n} streams:", as_markdown(*summary(comparisons, regression))]
-    parts += ["### Where one of them is ahead of AutoKernel by a twentieth and more"]
-    parts += ["\n".join(losses(comparisons)) or "Nowhere.", "### Stream by stream"]
+    parts += ["Where a single one is ahead of AutoKernel by a twentieth of its error or more:"]
+    return "\n\n".join([*parts, "\n".join(losses(comparisons)) or "Nowhere."])
+
+
+def streams(comparisons: Sequence[Comparison]) -> str:
+    """The measured part of the page on boosters: how each learner is made, and all streams."""
+    parts = [as_markdown(*made())]
     for regression, word in ((False, "Wrong predictions in %"), (True, "R2")):
-        if of_kind(comparisons, regression):
-            others = [one for one in comparisons if one.rival != OURS]
+        others = [one for one in of_kind(comparisons, regression) if one.rival != OURS]
+        if others:
             parts += [f"{word}:", as_markdown(*wide(others, regression))]
-    return "\n\n".join([*parts, "### How they are made", as_markdown(*made())])
+    return "\n\n".join(parts)

@@ -45,6 +45,7 @@ from .records.tasks import Store, measure, ready
 
 RESULTS = "river-budget-results"  # the folder of stored measurements
 MOA_RECORD, BOOSTERS_RECORD = "moa.jsonl", "boosters.jsonl"  # in the folder of results
+BOOSTERS_PAGES = "against_the_best.md", "boosters.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -248,8 +249,8 @@ def add_boosters(verbs: Any) -> None:
     text = "processor seconds for each learner and stream; a stopped run is compared on the rows that it saw"
     option(verb, "--limit", text, seconds, 120.0)
     add_results(verb)
-    text = "write tables into the part of this page that is called boosters (default: no page)"
-    option(verb, "--page", text, metavar="MD")
+    text = f"write tables into {BOOSTERS_PAGES[0]} and {BOOSTERS_PAGES[1]} in this folder (default: into none)"
+    option(verb, "--guide", text, metavar="FOLDER")
     add_formats(verb)
 
 
@@ -271,9 +272,12 @@ def run_boosters(options: argparse.Namespace) -> int:
             tables += [(report.wide(others, one), caption)]
             tables += [(boosters_report.summary(found, one), "")]
     print_tables(options, *tables)
-    if options.page:
-        text = boosters_report.measured(found, settings, processor())
-        report.fill(options.page, text, "boosters")
+    if options.guide:
+        single = boosters.single(outcomes, options.seed)
+        text = boosters_report.measured(found, settings, processor(), single)
+        comparing, own = (pathlib.Path(options.guide) / page for page in BOOSTERS_PAGES)
+        report.fill(comparing, text, "boosters")
+        report.fill(own, boosters_report.streams(found))
     return GOOD
 
 

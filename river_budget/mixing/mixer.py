@@ -16,7 +16,7 @@ E. Hazan, A. Agarwal, S. Kale. Logarithmic regret algorithms for online convex o
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,9 +47,19 @@ class Mixer:
         """A Newton step. slopes: (K,), the gradient; curves: (K,), the vector u."""
         leak = (1.0 - FORGETTING) * self.ridge
         self.curvature = FORGETTING * self.curvature + w * np.outer(curves, curves)
-        self.curvature[np.diag_indices_from(self.curvature)] += leak
+        self.curvature.flat[:: len(self.weights) + 1] += leak  # the diagonal
         pull = w * slopes + leak * (self.weights - self.first)
         self.weights = self.weights - np.linalg.solve(self.curvature, pull)
+
+
+class Mixed(NamedTuple):
+    """A mixture of probabilities that is not calibrated."""
+
+    logs: Any  # l_kc
+    p: Any  # P
+    top: int  # the most probable class
+    left: int  # the knot of calibration below its probability ...
+    share: float  # ... and the share of the next one
 
 
 class LogMixer(Mixer):
@@ -61,50 +71,41 @@ class LogMixer(Mixer):
         super().__init__(first)
         self.mass, self.excess = np.zeros(KNOTS), np.zeros(KNOTS)
 
-    def mix(self, shares: Any) -> tuple[Any, Any]:
-        """(P, the same calibrated) from shares: (K, C), the probabilities that K models give to C classes."""
-        scores = self.weights @ self._logs(shares)
+    def mix(self, shares: Any) -> Mixed:
+        """The mixture of shares: (K, C), the probabilities that K models give to C classes."""
+        logs = np.log((1.0 - UNIFORM_SHARE) * shares + UNIFORM_SHARE / shares.shape[1])
+        scores = self.weights @ logs
         powers = np.exp(scores - scores.max())
-        mixed = powers / powers.sum()
-        return mixed, self._calibrated(mixed)
+        p = powers / powers.sum()
+        n, top = len(p), top_of(p)
+        place = (KNOTS - 1) * min(max((float(p[top]) * n - 1.0) / (n - 1.0), 0.0), 1.0)
+        left = min(int(place), KNOTS - 2)
+        return Mixed(logs, p, top, left, place - left)
 
-    def learn(self, shares: Any, mixed: Any, y: int, w: float = 1.0) -> None:
-        """Learn that class y came. mixed: P, from `mix`."""
+    def calibrated(self, mixed: Mixed) -> Any:
+        """The probabilities with that of the most probable class corrected, which stays the most probable."""
+        p, left = float(mixed.p[mixed.top]), mixed.left
+        if p >= CERTAIN:
+            return mixed.p
+        low, high = self.excess[left : left + 2] / (self.mass[left : left + 2] + DOUBT)
+        second = sorted(mixed.p.tolist())[-2]
+        least = AHEAD_OF_SECOND * second / (second + 1.0 - p)
+        right = max(min(p + (1.0 - mixed.share) * low + mixed.share * high, CERTAIN), least)
+        found = mixed.p * ((1.0 - right) / (1.0 - p))
+        found[mixed.top] = right
+        return found
+
+    def learn(self, mixed: Mixed, y: int, w: float = 1.0) -> None:
+        """Learn that class y came."""
         w = min(w, HEAVIEST)
-        logs = self._logs(shares)
-        slopes = logs @ mixed - logs[:, y]
+        slopes = mixed.logs @ mixed.p - mixed.logs[:, y]
         self.step(LOG_STEP * slopes, slopes, w)
-        top, left, share = self._place(mixed)
-        excess = w * ((top == y) - mixed[top])
+        excess = w * float((mixed.top == y) - mixed.p[mixed.top])
         self.mass *= CALIBRATION_FORGETTING
         self.excess *= CALIBRATION_FORGETTING
-        for knot, part in ((left, 1.0 - share), (left + 1, share)):
+        for knot, part in ((mixed.left, 1.0 - mixed.share), (mixed.left + 1, mixed.share)):
             self.mass[knot] += w * part
             self.excess[knot] += part * excess
-
-    def _logs(self, shares: Any) -> Any:
-        return np.log((1.0 - UNIFORM_SHARE) * shares + UNIFORM_SHARE / shares.shape[1])
-
-    def _place(self, mixed: Any) -> tuple[int, int, float]:
-        """(the most probable class, the knot below its probability, the share of the next knot)"""
-        n, top = len(mixed), top_of(mixed)
-        place = (KNOTS - 1) * min(max((mixed[top] * n - 1.0) / (n - 1.0), 0.0), 1.0)
-        left = min(int(place), KNOTS - 2)
-        return top, left, place - left
-
-    def _calibrated(self, mixed: Any) -> Any:
-        """The probabilities with that of the most probable class corrected, which stays the most probable."""
-        top, left, share = self._place(mixed)
-        p = float(mixed[top])
-        if p >= CERTAIN:
-            return mixed
-        low, high = self.excess[left : left + 2] / (self.mass[left : left + 2] + DOUBT)
-        second = float(np.delete(mixed, top).max())
-        least = AHEAD_OF_SECOND * second / (second + 1.0 - p)
-        right = max(min(p + (1.0 - share) * low + share * high, CERTAIN), least)
-        found = mixed * ((1.0 - right) / (1.0 - p))
-        found[top] = right
-        return found
 
 
 def top_of(shares: Any) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,7 +14,7 @@ from river import base, compose
 from ..inputs.targets import Labels, plain, real, weight
 from ..parameters import finite
 from .many import MOST_AT_ONCE, ManyProbabilities, ManyRows
-from .mixer import LogMixer, Mixer, SumMixer
+from .mixer import LogMixer, Mixed, Mixer, SumMixer
 from .refitted import Refitted
 
 
@@ -164,7 +166,13 @@ class MixtureClassifier(ManyProbabilities, Mixture, base.MiniBatchClassifier):
         return all(model._multiclass for model in self.models)
 
     def _ask(self, x: dict[Any, Any]) -> Any:
-        return [model.predict_proba_one(x) for model in self.models]
+        """(opinions, all labels that a model or the mixture knows, the mixture if these are several)"""
+        opinions = [model.predict_proba_one(x) for model in self.models]
+        labels = list(dict.fromkeys(itertools.chain(self._labels, *opinions)))
+        return opinions, labels, self._mix(opinions, labels)
+
+    def _mix(self, opinions: Any, labels: Sequence[Any]) -> Mixed | None:
+        return self._mixer.mix(shares_of(opinions, labels)) if len(labels) > 1 else None
 
     def _checked(self, y: Any) -> Any:
         Labels().check([y])
@@ -173,20 +181,20 @@ class MixtureClassifier(ManyProbabilities, Mixture, base.MiniBatchClassifier):
     def predict_proba_one(self, x: dict[Any, Any], **further: Any) -> dict[Any, float]:
         """The calibrated probabilities of all labels that a model or the mixture knows."""
         with self._lock:
-            opinions = self._opinions(x)
-            labels = list(dict.fromkeys([*self._labels, *(one for row in opinions for one in row)]))
-            if len(labels) < 2:
+            _, labels, mixed = self._opinions(x)
+            if mixed is None:
                 return dict.fromkeys(labels, 1.0)
-            _, found = self._mixer.mix(shares_of(opinions, labels))
-            return dict(zip(labels, found.tolist(), strict=True))
+            return dict(zip(labels, self._mixer.calibrated(mixed).tolist(), strict=True))
 
     def _weigh(self, opinions: Any, y: Any, w: float) -> None:
-        for label in dict.fromkeys(label for row in opinions for label in row):
+        said, labels, mixed = opinions
+        for label in labels:
             self.number_of(label)
         number = self.number_of(y)
-        if len(self._labels) > 1:
-            shares = shares_of(opinions, list(self._labels))
-            self._mixer.learn(shares, self._mixer.mix(shares)[0], number, w)
+        if len(labels) < len(self._labels):  # y is new
+            mixed = self._mix(said, list(self._labels))
+        if mixed is not None:
+            self._mixer.learn(mixed, number, w)
 
 
 class MixtureRegressor(Mixture, base.MiniBatchRegressor):
@@ -239,7 +247,10 @@ def name_of(model: Any) -> str:
 
 def shares_of(opinions: Sequence[dict[Any, float]], labels: Sequence[Any]) -> Any:
     """(models, labels): the probabilities, with the sum 1; where a model says nothing all are equal."""
-    found = np.array([[row.get(label, 0.0) for label in labels] for row in opinions], float)
-    found = np.where(np.isfinite(found) & (found > 0.0), found, 0.0)
-    totals = found.sum(axis=1, keepdims=True)
-    return np.where(totals > 0.0, found / np.where(totals > 0.0, totals, 1.0), 1.0 / len(labels))
+    found = []
+    for row in opinions:
+        values = [max(float(row.get(label, 0.0)), 0.0) for label in labels]
+        total = sum(values)
+        known = 0.0 < total < math.inf
+        found.append([value / total if known else 1.0 / len(labels) for value in values])
+    return np.array(found)
