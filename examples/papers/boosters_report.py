@@ -17,23 +17,26 @@ CAPTION = {
     False: "Wrong predictions in %, each made before the row is learned; bold is better than AutoKernel's.",
     True: "The same for numbers: R2, after the first 50 rows.",
 }
+KINDS = {False: "labels", True: "numbers"}
 NOTABLE = 0.95  # of AutoKernel's error: a lower one is listed as a loss
 
 
-def summary(comparisons: Sequence[Comparison], regression: bool) -> Table:
-    """(header, lines), a line for every learner over all streams of a kind."""
+def summary(comparisons: Sequence[Comparison]) -> Table:
+    """(header, lines), a line for every learner over all streams, with figures for labels and for numbers."""
+    kinds = {one.regression: KINDS[one.regression] for one in comparisons}
     lines = []
-    for learner, own in by_learner(of_kind(comparisons, regression)).items():
-        if learner == OURS:
-            lines.append([learner, "", "1.00", "1.00", f"{median_time(own):.0f}"])
-            continue
-        ahead = sum(one.ours < one.theirs for one in own)
-        ratios = np.array([one.ratio for one in own])
-        figures = [f"{np.exp(np.log(ratios).mean()):.2f}", f"{np.median(ratios):.2f}"]
-        lines.append([learner, f"{ahead} of {len(own)}", *figures, f"{median_time(own):.0f}"])
-    kind = "R2" if regression else "errors"
-    columns = [f"{OURS} ahead on", f"{kind}: geometric mean of multiples", "median", "µs/row"]
-    return ["learner", *columns], lines
+    for learner, own in by_learner(comparisons).items():
+        cells = []
+        for regression in sorted(kinds):
+            chosen = of_kind(own, regression)
+            ratios = np.log([one.ratio for one in chosen])
+            ahead = sum(one.ours < one.theirs for one in chosen)
+            cells.append("" if learner == OURS else f"{ahead} of {len(chosen)}")
+            cells += [f"{np.exp(middle(ratios)):.2f}" for middle in (np.mean, np.median)]
+            cells.append(f"{median_time(chosen):.0f}")
+        lines.append([learner, *cells])
+    columns = [f"{OURS} ahead, {{}}", "error, mean", "median", "µs/row"]
+    return ["learner", *(c.format(kinds[one]) for one in sorted(kinds) for c in columns)], lines
 
 
 def median_time(own: Sequence[Comparison]) -> float:
@@ -42,15 +45,15 @@ def median_time(own: Sequence[Comparison]) -> float:
 
 
 def losses(comparisons: Sequence[Comparison]) -> list[str]:
-    """A line for each stream where a single learner is clearly ahead of AutoKernel, the largest lead first."""
+    """The streams where a single learner is clearly ahead of AutoKernel, the largest lead first, with both figures."""
     single = [one for one in comparisons if one.rival not in MIXTURES and one.ratio < NOTABLE]
-    lines = []
+    found = []
     for name in dict.fromkeys(one.data for one in sorted(single, key=lambda one: one.ratio)):
         best = min((one for one in single if one.data == name), key=lambda one: one.ratio)
         theirs, ours = (figure(error, best.regression) for error in (best.theirs, best.ours))
-        kind = "R2" if best.regression else "%"
-        lines.append(f"- {name}: {best.rival} {theirs}, {OURS} {ours} {kind}")
-    return lines
+        kind = "R2 " if best.regression else ""
+        found.append(f"{name} ({best.rival} {kind}{theirs}, {OURS} {ours})")
+    return found
 
 
 def made() -> Table:
@@ -74,12 +77,10 @@ def measured(
         "`predict_then_learn_many`, with a median over the streams. One row at a time, on "
         f"{SINGLE_ROWS:,} rows of {ONE_BY_ONE}, a row takes µs: {times}."
     ]
-    for regression, word in ((False, "Classification"), (True, "Regression")):
-        if of_kind(comparisons, regression):
-            n = len({one.data for one in of_kind(comparisons, regression)})
-            parts += [f"{word}, {n} streams:", as_markdown(*summary(comparisons, regression))]
-    parts += ["Where a single one is ahead of AutoKernel by a twentieth of its error or more:"]
-    return "\n\n".join([*parts, "\n".join(losses(comparisons)) or "Nowhere."])
+    ahead = "; ".join(losses(comparisons)) or "none"
+    parts += [as_markdown(*summary(comparisons))]
+    parts += [f"Streams where one of them, not mixed, is ahead by a twentieth and more: {ahead}."]
+    return "\n\n".join(parts)
 
 
 def streams(comparisons: Sequence[Comparison]) -> str:

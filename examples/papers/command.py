@@ -270,8 +270,7 @@ def run_boosters(options: argparse.Namespace) -> int:
         if others:
             caption = f"{boosters_report.CAPTION[one]}\n"
             tables += [(report.wide(others, one), caption)]
-            tables += [(boosters_report.summary(found, one), "")]
-    print_tables(options, *tables)
+    print_tables(options, *tables, (boosters_report.summary(found), ""))
     if options.guide:
         single = boosters.single(outcomes, options.seed)
         text = boosters_report.measured(found, settings, processor(), single)
