@@ -96,11 +96,15 @@ def budgeted(seed: int, regression: bool, two: bool) -> Any:
 EPOCHS, KNN_WAIT = 30, 50
 SMALL: dict[str, Any] = {"n_estimators": 40, "num_leaves": 15, "learning_rate": 0.2}
 SMALL |= {"min_child_samples": 10}
+ALL_ROWS, LONGEST = "LightGBM on all rows", 10**6
 MEMBERS: dict[str, Make] = {
     OURS: ours,
     "LightGBM": lambda seed, regression, two: rb.Refitted(boosted(seed, regression)),
     "small LightGBM": lambda seed, regression, two: rb.Refitted(
         boosted(seed, regression, **SMALL), grow=0.5
+    ),
+    ALL_ROWS: lambda seed, regression, two: rb.Refitted(
+        boosted(seed, regression), window=LONGEST, max_wait=LONGEST
     ),
     "SVM": support_vectors,
     "kNN": neighbours,
@@ -112,15 +116,19 @@ ORDINARY = "five ordinary tools"
 MIXTURES = {
     f"{OURS} + LightGBM": (OURS, "LightGBM"),
     f"{OURS} + small LightGBM": (OURS, "small LightGBM"),
+    f"{OURS} + {ALL_ROWS}": (OURS, ALL_ROWS),
     ORDINARY: ("LightGBM", "SVM", "kNN", "BSGD", "linear"),
 }
 LEARNERS = [*MEMBERS, *MIXTURES]
-SINGLE = [OURS, "LightGBM", "small LightGBM", *MIXTURES][:5]
+# for long streams: in the first thousands of rows it is the same as with a window
+USUAL = [name for name in LEARNERS if ALL_ROWS not in name]
+SINGLE = [OURS, "LightGBM", f"{OURS} + LightGBM", f"{OURS} + small LightGBM"]
 ONE_BY_ONE, SINGLE_ROWS = "sea", 10_000  # the stream whose rows come one at a time
 MADE = {
     OURS: "`AutoKernelClassifier()`, `AutoKernelRegressor()`",
     "LightGBM": "`Refitted(LGBMClassifier())`",
     "small LightGBM": "`Refitted(LGBMClassifier(n_estimators=40, num_leaves=15, learning_rate=0.2, min_child_samples=10), grow=0.5)`",
+    ALL_ROWS: f"`Refitted(LGBMClassifier(), window={LONGEST:_}, max_wait={LONGEST:_})`",
     "SVM": "`Refitted(SVC())`, behind a scaler",
     "kNN": f"`Refitted(KNeighborsClassifier(), max_wait={KNN_WAIT})`, behind a scaler",
     "MLP": f"`Refitted(MLPClassifier((64, 64), max_iter={EPOCHS}))`, behind a scaler",

@@ -9,7 +9,7 @@ import numpy as np
 from river_budget._version import __version__
 from river_budget.experiments.common.tables import Table, as_markdown
 
-from .boosters import LEARNERS, MADE, MIXTURES, ONE_BY_ONE, OURS, SINGLE_ROWS, Settings
+from .boosters import MADE, MIXTURES, ONE_BY_ONE, OURS, SINGLE_ROWS, USUAL, Settings
 from .moa import Comparison
 from .moa_report import by_learner, figure, of_kind, wide
 
@@ -58,7 +58,7 @@ def losses(comparisons: Sequence[Comparison]) -> list[str]:
 
 def made() -> Table:
     """(header, lines): how each learner is made."""
-    return ["learner", "made as"], [[name, MADE[name]] for name in LEARNERS]
+    return ["learner", "made as"], [[name, MADE[name]] for name in USUAL]
 
 
 def measured(

@@ -242,7 +242,7 @@ def add_boosters(verbs: Any) -> None:
         "repeated: remove its line to measure a run again."
     )
     many(verb, "--data", "only these streams (default: all at hand)")
-    many(verb, "--models", "such as LightGBM (default: all)")
+    many(verb, "--models", "such as LightGBM (default: all but those on all rows)")
     option(verb, "--examples", "at most so many of each stream", whole, 10_000)
     option(verb, "--rows", "the length of generated streams", whole, 10_000)
     add_seed(verb)
@@ -262,7 +262,7 @@ def run_boosters(options: argparse.Namespace) -> int:
     how = options.examples, options.rows, options.seed, options.limit
     settings = boosters.Settings(*how)
     outcomes = Outcomes(pathlib.Path(options.results) / BOOSTERS_RECORD)
-    learners = list(dict.fromkeys([boosters.OURS, *(options.models or boosters.LEARNERS)]))
+    learners = list(dict.fromkeys([boosters.OURS, *(options.models or boosters.USUAL)]))
     found = boosters.compare(data, learners, settings, outcomes)
     tables = []
     for one in (False, True):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ class ManyRows(base.Estimator):
         raise NotImplementedError
 
     def foresee(self, examples: Sequence[dict[Any, Any]]) -> None:
-        """Compute what does not change until `rows_until_fit` examples are learned. An empty list forgets it."""
+        """Compute what stays the same until `rows_until_fit` examples are learned, for these objects only."""
         raise NotImplementedError
 
     def check_many(self, examples: Sequence[dict[Any, Any]], targets: Sequence[Any]) -> None:
@@ -55,14 +54,6 @@ class ManyRows(base.Estimator):
         """Learn one example."""
         raise NotImplementedError
 
-    @contextlib.contextmanager
-    def _foreseen(self, examples: Sequence[dict[Any, Any]]) -> Iterator[None]:
-        self.foresee(examples)
-        try:
-            yield
-        finally:
-            self.foresee([])
-
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """`learn_one` of each row of a frame or a 2-D array."""
         self._learn_rows(list(Batch(X).dicts()), y, w, predict=False)
@@ -74,25 +65,23 @@ class ManyRows(base.Estimator):
         return batch.series(array_of(found), getattr(y, "name", None))
 
     def _learn_rows(self, examples: list[Any], y: Any, w: Any, predict: bool) -> list[Any]:
-        targets, n, found = as_list(y), len(examples), []
+        targets, n, done = as_list(y), len(examples), []
         weights = [1.0] * n if w is None else [weight(each) for each in as_list(w)]
         if not n == len(targets) == len(weights):
             raise ValueError(f"there must be {n} targets and weights, one for each example")
         with self._lock:
             self.check_many(examples, targets)
-            start = 0
-            while start < n:
-                stop = start + min(self.rows_until_fit(), MOST_AT_ONCE)
-                some = examples[start:stop]
-                with self._foreseen(some if predict or self.learning_predicts else []):
-                    for x, target, each in zip(
-                        some, targets[start:stop], weights[start:stop], strict=True
-                    ):
-                        if predict:
-                            found.append(self.predict_one(x))
-                        self.learn_one(x, target, each)
-                start = stop
-        return found
+            while len(done) < n:
+                some = slice(len(done), len(done) + min(self.rows_until_fit(), MOST_AT_ONCE))
+                if predict or self.learning_predicts:
+                    self.foresee(examples[some])
+                for x, target, each in zip(
+                    examples[some], targets[some], weights[some], strict=True
+                ):
+                    done.append(self.predict_one(x) if predict else None)
+                    self.learn_one(x, target, each)
+            self.foresee([])
+        return done
 
     def predict_many(self, X: Any) -> Any:
         """`predict_one` of each row of a frame or a 2-D array."""
@@ -102,8 +91,11 @@ class ManyRows(base.Estimator):
 
     def _each_row(self, batch: Batch, predict: Any) -> list[Any]:
         examples = list(batch.dicts())
-        with self._lock, self._foreseen(examples):
-            return [predict(x) for x in examples]
+        with self._lock:
+            self.foresee(examples)
+            found = [predict(x) for x in examples]
+            self.foresee([])
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:

@@ -49,12 +49,12 @@ class Mixture(ManyRows):
 
     >>> model = rb.Mixture(
     ...     preprocessing.StandardScaler() | linear_model.LogisticRegression(),
-    ...     preprocessing.StandardScaler() | rb.BSGDClassifier(),
+    ...     rb.AutoKernelClassifier(seed=1),
     ... )
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
-    Accuracy: 9...%
+    Accuracy: 91...%
     >>> model.weights()
-    {'LogisticRegression': 0..., 'BSGDClassifier': 0...}
+    {'LogisticRegression': 0.3..., 'AutoKernelClassifier': 0.8...}
 
     References
     ----------

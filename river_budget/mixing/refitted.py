@@ -35,6 +35,8 @@ class Refitted(ManyRows):
     that is absent, None or NaN is missing: the learner gets NaN if it says that it takes NaN, and else the mean
     of the feature in the window. Names that no row of the window has are forgotten.
 
+    The window becomes a dense matrix: of texts with thousands of words keep the usual ones by `rb.FeatureBudget` in front.
+
     Not for drift, and not where every call must be quick. Values of features must be numbers. Scalers belong inside, with
     scikit-learn's `make_pipeline`: one of River in front changes its scale while rows are held.
 
@@ -64,7 +66,7 @@ class Refitted(ManyRows):
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     Accuracy: 8...%
     >>> model.n_fits
-    8
+    7
 
     References
     ----------
@@ -137,7 +139,7 @@ class Refitted(ManyRows):
             raise RuntimeError(
                 f"{name} cannot be fitted to the last {len(rows)} rows: {error}"
             ) from error
-        self._rows, self._fitted_on = rows, len(rows)
+        self._rows, self._fitted_on, self._last = rows, len(rows), None
         self.n_fits += 1
         self._next = self._seen + max(1, min(math.ceil(self.grow * self._seen), self.max_wait))
 
@@ -152,16 +154,16 @@ class Refitted(ManyRows):
         values, fit = numbers_of(x), self._last_fit()
         if fit is None or fit.learner is None:
             return None
-        if self._last is not None and id(x) in self._last:
-            return self._last[id(x)]
-        return fit.opinions([values])[0]
+        before, opinion = (self._last or {}).get(id(x), (None, None))
+        return opinion if before is x else fit.opinions([values])[0]
 
     def foresee(self, examples: Sequence[dict[Any, Any]]) -> None:
         fit = self._last_fit() if examples else None
         self._last = None
         if fit is not None and fit.learner is not None:
             opinions = fit.opinions([numbers_of(x) for x in examples])
-            self._last = dict(zip(map(id, examples), opinions, strict=True))
+            # with the examples, whose places in memory are theirs as long as they are held
+            self._last = {id(x): (x, own) for x, own in zip(examples, opinions, strict=True)}
 
     def rows_until_fit(self) -> int:
         return self._next - self._seen

@@ -69,9 +69,9 @@ def test_the_command_fills_both_pages_and_repeats_no_run(tmp_path, quick, monkey
         [(tmp_path / p).read_text() for p in command.BOOSTERS_PAGES],
     )
     lines = (tmp_path / command.BOOSTERS_RECORD).read_text().splitlines()
-    assert len(lines) == 2 * len(boosters.LEARNERS) + len(boosters.SINGLE)
+    assert len(lines) == 2 * len(boosters.USUAL) + len(boosters.SINGLE)
     assert all({"rows", "errors", "microseconds"} <= set(json.loads(e)["outcome"]) for e in lines)
-    for learner in boosters.LEARNERS:
+    for learner in boosters.USUAL:
         assert f"| {learner} |" in pages[0]
         assert f"| {learner} | " in pages[1]
     assert "| sea | 248 |" in pages[1]
