@@ -65,7 +65,8 @@ class ManyRows(base.Estimator):
         return batch.series(array_of(found), getattr(y, "name", None))
 
     def _learn_rows(self, examples: list[Any], y: Any, w: Any, predict: bool) -> list[Any]:
-        targets, n, done = as_list(y), len(examples), []
+        targets, n = as_list(y), len(examples)
+        done: list[Any] = []
         weights = [1.0] * n if w is None else [weight(each) for each in as_list(w)]
         if not n == len(targets) == len(weights):
             raise ValueError(f"there must be {n} targets and weights, one for each example")

@@ -83,7 +83,7 @@ def test_numbers_are_mixed_as_the_reference_mixes_them(first):
     assert list(model.weights().values()) == pytest.approx(reference.w, abs=1e-7)
 
 
-def test_probabilities_of_a_mixture_are_right_where_those_of_its_model_are_not():
+def test_a_mixture_corrects_probabilities_that_are_too_sure():
     """The model says .99 where 80 % are right."""
     rng = random.Random(1)
     model, off, n = rb.Mixture(Says(0)), 0.0, 4000
@@ -157,7 +157,7 @@ def test_a_model_that_gives_no_probabilities_counts_as_undecided(strange):
     assert found == model.predict_proba_one({0: [0.5, 0.5], 1: [0.9, 0.1]})
 
 
-def test_an_example_that_was_just_predicted_is_not_predicted_again():
+def test_models_are_asked_once_about_an_example():
     asked = []
 
     class Counts(Says):

@@ -75,7 +75,7 @@ def test_it_is_fitted_when_the_stream_has_grown_by_a_quarter():
     assert [len(X) for X, _, _ in Notes.fits] == at
 
 
-def test_it_is_fitted_to_the_window_after_max_wait_rows_at_the_latest():
+def test_it_is_fitted_to_the_window_after_max_wait_rows():
     model = rb.Refitted(Notes(), grow=1.0, window=50, first=20, max_wait=30)
     stream = list(rows_of(200))
     learned(model, stream)
@@ -190,7 +190,7 @@ def test_learners_that_take_nan_get_nan_and_others_the_mean():
     assert kept["X"].tolist() == [[1.0, 2.0], [3.0, 0.0], [0.0, 4.0], [0.0, 6.0]]
 
 
-def test_names_outside_the_window_are_forgotten_and_new_ones_found():
+def test_names_outside_the_window_are_forgotten():
     model = rb.Refitted(Notes(), first=10, window=10, max_wait=10)
     learned(model, [({"old": float(t), "x": 1.0}, t % 2 == 0) for t in range(20)])
     learned(model, [({"x": 1.0, "new": float(t % 2)}, t % 2 == 0) for t in range(20)])
@@ -304,7 +304,7 @@ def test_bad_values_are_refused_by_name_and_change_nothing():
     assert pickle.dumps(model) == before
 
 
-def test_a_learner_that_cannot_be_fitted_is_named_and_the_row_is_not_learned():
+def test_a_fit_that_fails_names_the_learner_and_learns_no_row():
     class Fails(tree.DecisionTreeClassifier):
         def fit(self, X, y, sample_weight=None):
             raise ValueError("no such luck")
