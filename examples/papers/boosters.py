@@ -122,6 +122,8 @@ MIXTURES = {
 LEARNERS = [*MEMBERS, *MIXTURES]
 # for long streams: in the first thousands of rows it is the same as with a window
 USUAL = [name for name in LEARNERS if ALL_ROWS not in name]
+# with so many classes or columns a learner takes minutes; all others together take less than an hour
+HEAVY = {"a9a", "letter", "letter-test", "usps"}
 SINGLE = [OURS, "LightGBM", f"{OURS} + LightGBM", f"{OURS} + small LightGBM"]
 ONE_BY_ONE, SINGLE_ROWS = "sea", 10_000  # the stream whose rows come one at a time
 MADE = {

@@ -237,11 +237,12 @@ def add_boosters(verbs: Any) -> None:
     """Options of `boosters`."""
     text = "AutoKernel beside batch learners that are refitted, and mixtures"
     verb = add_verb(verbs, "boosters", run_boosters, text)
+    heavy = ", ".join(sorted(boosters.HEAVY))
     verb.epilog = (
         f"The file {BOOSTERS_RECORD} in the results folder keeps each run by stream, number of rows, seed and learner. None is "
         "repeated: remove its line to measure a run again."
     )
-    many(verb, "--data", "only these streams (default: all at hand)")
+    many(verb, "--data", f"only these streams (default: all at hand but {heavy})")
     many(verb, "--models", "such as LightGBM (default: all but those on all rows)")
     option(verb, "--examples", "at most so many of each stream", whole, 10_000)
     option(verb, "--rows", "the length of generated streams", whole, 10_000)
@@ -258,7 +259,7 @@ def run_boosters(options: argparse.Namespace) -> int:
     """Measure the learners where no run is stored, and print the tables."""
     check_names(options.models or (), boosters.LEARNERS, "model")
     boosters.start()
-    data = chosen_streams(options.data, list(STREAMS))
+    data = chosen_streams(options.data, [one for one in STREAMS if one not in boosters.HEAVY])
     how = options.examples, options.rows, options.seed, options.limit
     settings = boosters.Settings(*how)
     outcomes = Outcomes(pathlib.Path(options.results) / BOOSTERS_RECORD)
