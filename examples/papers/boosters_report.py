@@ -56,9 +56,9 @@ def losses(comparisons: Sequence[Comparison]) -> list[str]:
     return found
 
 
-def made() -> Table:
-    """(header, lines): how each learner is made."""
-    return ["learner", "made as"], [[name, MADE[name]] for name in USUAL]
+def made() -> str:
+    """A sentence on how each learner is made."""
+    return "; ".join(f"{name}: {MADE[name]}" for name in USUAL) + "."
 
 
 def measured(
@@ -85,7 +85,7 @@ def measured(
 
 def streams(comparisons: Sequence[Comparison]) -> str:
     """The measured part of the page on boosters: how each learner is made, and all streams."""
-    parts = [as_markdown(*made())]
+    parts = [made()]
     for regression, word in ((False, "Wrong predictions in %"), (True, "R2")):
         others = [one for one in of_kind(comparisons, regression) if one.rival != OURS]
         if others:

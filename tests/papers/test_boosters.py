@@ -73,7 +73,7 @@ def test_the_command_fills_both_pages_and_repeats_no_run(tmp_path, quick, monkey
     assert all({"rows", "errors", "microseconds"} <= set(json.loads(e)["outcome"]) for e in lines)
     for learner in boosters.USUAL:
         assert f"| {learner} |" in pages[0]
-        assert f"| {learner} | " in pages[1]
+        assert f"{learner}: {boosters.MADE[learner]}" in pages[1]
     assert "| sea | 248 |" in pages[1]
     monkeypatch.setattr(boosters, "play", None)  # nothing is measured again
     assert command.main(how) == 0
