@@ -57,6 +57,8 @@ from .saving import load as load
 from .saving import save as save
 from .saving.checkpoint import Checkpoint as Checkpoint
 from .uniting import merge as merge
+from .mixing.mixture import Mixture as Mixture
+from .mixing.refitted import Refitted as Refitted
 from .wrappers.delayed import Delayed as Delayed
 from .wrappers.feature_budget import FeatureBudget as FeatureBudget
 from .wrappers.pipelines import decision_function_one as decision_function_one

@@ -209,7 +209,8 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
     [^1]: The guide, [choosing a model](guide/choosing_a_model.md).
 
     """
-    if is_ours(model):
+    # a pipeline passes on what its last step has, so this looks at the class
+    if hasattr(type(model), "predict_then_learn_many"):
         further = {} if w is None else {"w": w}
         return model.predict_then_learn_many(X, y, **further)  # type: ignore[attr-defined]
     batch = batch_for(model, X)

@@ -43,7 +43,8 @@ def sections(text):
 
 def hidden(text):
     """A page whose comments in code are no headings, without what the command above it writes."""
-    text = re.sub(r"<!-- measured -->.*?<!-- end of measured -->", "", text, flags=re.S)
+    written = r"<!-- (measured|boosters) -->.*?<!-- end of \1 -->"
+    text = re.sub(written, "", text, flags=re.S)
     return guide.FENCE.sub(lambda found: found[0].replace("\n#", "\n #"), text)
 
 

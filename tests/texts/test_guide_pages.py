@@ -35,6 +35,8 @@ def test_a_page_runs_as_it_stands(page, tmp_path, monkeypatch):
     for name in ("fastapi", "httpx"):
         if "import FastAPI" in text:
             pytest.importorskip(name, reason=f"{name} is not installed")
+    if "import lightgbm" in text:
+        pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     monkeypatch.setenv("RIVER_BUDGET_DATA", str(DATA))
     monkeypatch.chdir(tmp_path)
     assert guide.run(page) == ""

@@ -34,6 +34,7 @@ from .kinds import (
     real,
     whole,
 )
+from .refits import LABELS, REFIT, REFIT_STATE, MixerState, is_a_refit
 from .special import Categories, Imputer, Imputers, Kept, Rows, Type, Weights
 from .statistics import PARTS, STATISTIC, WINDOW_SIZE
 
@@ -74,6 +75,11 @@ def _is_of_one_kind(model: Any) -> bool:
 def _is_in_time(model: Any) -> bool:
     """Whether the predictions that a Delayed holds were made before the next one."""
     return all(number < model._asked for number in model._held)
+
+
+def _counts_labels(model: Any) -> bool:
+    """Whether the labels of a mixture have the numbers 0, 1, ..."""
+    return list(model._labels.values()) == list(range(len(model._labels)))
 
 
 def _has_few_factors(product: Any) -> bool:
@@ -119,6 +125,7 @@ LINEAR_STATE: dict[str, Kind] = {
     "intercept": WEIGHT,
     "_y_name": NAME,
 }
+MIXTURE: dict[str, Kind] = {"first_weights": Optional(Several(WEIGHT, tuple))}
 MODELS: dict[str, Known] = {
     # pipelines and wrappers
     "compose.Pipeline": Known(
@@ -161,6 +168,16 @@ MODELS: dict[str, Known] = {
         },
         fits=_is_in_time,
     ),
+    "mixing.MixtureClassifier": Known(
+        MIXTURE | {"*models": Several(Model("predict_proba_one"), tuple)},
+        LABELS | {"_mixer": MixerState()},
+        fits=_counts_labels,
+    ),
+    "mixing.MixtureRegressor": Known(
+        MIXTURE | {"*models": Several(Model("predict_one"), tuple)}, {"_mixer": MixerState()}
+    ),
+    "mixing.RefittedClassifier": Known(REFIT, REFIT_STATE | LABELS, fits=is_a_refit),
+    "mixing.RefittedRegressor": Known(REFIT, REFIT_STATE, fits=is_a_refit),
     # names and texts
     "FeatureBudget": Known(
         {"max_features": POSITIVE, "half_life": Optional(NUMBER)},
