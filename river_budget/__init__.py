@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # `__getattr__` below loads each name when it is first used
     from .algorithms.perceptrons.bpa import BPAClassifier
     from .algorithms.perceptrons.budget_perceptron import BudgetPerceptronClassifier
     from .algorithms.perceptrons.forgetron import ForgetronClassifier, ForgetronRegressor
+    from .algorithms.perceptrons.mistake_bounds import mistake_bound
     from .algorithms.perceptrons.perceptron import (
         KernelPerceptronClassifier,
         KernelPerceptronRegressor,
@@ -107,6 +108,7 @@ __all__ = [
     "maintenance",
     "memory_usage",
     "merge",
+    "mistake_bound",
     "predict_then_learn_many",
     "save",
     "summary",
@@ -125,6 +127,7 @@ _PLACES = {name: f"algorithms.{module}" for name, module in algorithms.PLACES.it
     "load": "saving",
     "memory_usage": "pipelines",
     "merge": "uniting",
+    "mistake_bound": "algorithms.perceptrons.mistake_bounds",
     "predict_then_learn_many": "pipelines",
     "save": "saving",
     "summary": "pipelines",
