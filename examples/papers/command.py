@@ -37,8 +37,9 @@ from . import defaults
 from . import moa_report as report
 from .moa import LEARNERS, Match, compare
 from .printed.all_records import all_records
+from .records.document import write
 from .records.records import Record, rows
-from .records.reports import remarks, summary, table, write
+from .records.reports import remarks, summary, table
 from .records.stored import at_hand
 from .records.tasks import Store, measure, ready
 
