@@ -152,7 +152,7 @@ def of_projectron(model: ProjectronClassifier) -> Bound:
 
 def of_rbp(model: RBPClassifier) -> Bound:
     """The smaller one of the two."""
-    budget = model.budget
+    budget = int(model.budget)
 
     def bound(norm: float, losses: float, largest: float) -> float:
         rest = 1.0 - norm / math.sqrt(budget)
@@ -160,7 +160,7 @@ def of_rbp(model: RBPClassifier) -> Bound:
             return math.inf
         # the root r of rest r^2 - norm sqrt(2) r - losses = 0, with r^2 mistakes
         root = (norm + math.sqrt(norm**2 + 2.0 * rest * losses)) / (math.sqrt(2.0) * rest)
-        return min(root**2, (losses + norm * budget) / rest)
+        return min(root * root, (losses + norm * budget) / rest)
 
     return bound
 
