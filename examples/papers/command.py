@@ -37,9 +37,10 @@ from . import boosters, boosters_report, defaults
 from . import moa_report as report
 from .moa import LEARNERS, Match, compare
 from .printed.all_records import all_records
+from .records.document import write
 from .records.outcomes import Outcomes
 from .records.records import Record, rows
-from .records.reports import remarks, summary, table, write
+from .records.reports import remarks, summary, table
 from .records.stored import at_hand
 from .records.tasks import Store, measure, ready
 

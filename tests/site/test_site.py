@@ -299,7 +299,7 @@ def test_the_header_leads_to_the_source_and_says_the_version(tab, address):
 
 def test_tables_of_measurements_can_be_searched(tab, address):
     tab.look(WIDTHS[0])
-    tab.open(address + "reproduced/")
+    tab.open(address + "reproduced/2016/")
     shown = "[...document.querySelectorAll('.md-typeset__table')][0].closest('article')"
     rows = f"[...{shown}.querySelectorAll('tbody tr')].filter(row => !row.hidden).length"
     before = tab.run(rows)
