@@ -10,7 +10,7 @@ from river import base, compose
 
 from ..inputs.batches import Batch
 from ..messages.stream_warnings import warn
-from ..parameters import as_float, check_example, number, one_of, shown_in_error
+from ..parameters import ChecksNames, as_float, check_example, number, one_of, shown_in_error
 from .cells import are_usual, good_ones, reason_of, repaired
 from .gate import Gate
 from .passing import Present, is_text, takes_text
@@ -33,7 +33,7 @@ class SkippedRow(RuntimeError):
         self.guard, self.feature, self.value = guard, feature, value
 
 
-class Guard(base.MiniBatchTransformer):
+class Guard(ChecksNames, base.MiniBatchTransformer):
     """Keeps values that are no finite numbers (NaN, infinity, None, text, complex, arrays) out of a pipeline.
 
     Scalers and other statistics of River learn such values before a model behind them can refuse the example,

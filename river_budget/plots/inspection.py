@@ -57,7 +57,7 @@ def importances(model: Any, *, features: int = 20, ax: Any = None) -> Any:
     if not found:
         raise ValueError("model has learned nothing, so no feature has an importance")
     chosen = sorted(found.items(), key=lambda part: part[1])[-features:]
-    axes = on_axes(Panel("importances", "share", "", []), ax)
+    axes = on_axes(Panel("importances", "weight in distances", "", []), ax)
     for text in list(axes.texts):
         text.remove()
     axes.barh(range(len(chosen)), [share for _, share in chosen], color="tab:blue")

@@ -38,7 +38,7 @@ from ..inputs.frames import as_list
 from ..inputs.targets import array_of, plain
 from ..messages.stream_warnings import warn
 from ..model.lock import lock_of
-from ..parameters import is_missing, whole
+from ..parameters import ChecksNames, is_missing, whole
 from .label_shares import LabelShares
 
 __all__ = ["Delayed"]
@@ -74,7 +74,7 @@ class Held(NamedTuple):
     usual: array.array[float]  # ... and those that labels alone allow
 
 
-class Delayed(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
+class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifier):
     """Holds predictions until their labels come, and learns from them what the probabilities are worth.
 
     A classifier that learns quickly trusts the last labels it has seen. If labels come late, the stream may have

@@ -80,6 +80,8 @@ def _parts(model: Any) -> dict[str, Any]:
     """The steps of a pipeline, or the parameters of any other estimator."""
     if isinstance(model, compose.Pipeline):
         return dict(model.steps)
+    if isinstance(model, (compose.TransformerUnion, compose.TransformerProduct)):
+        return dict(model.transformers)
     names = model._get_params()
     return {name: getattr(model, name) for name in names if name != "_POSITIONAL_ARGS"}
 

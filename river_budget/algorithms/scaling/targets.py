@@ -12,12 +12,13 @@ from river import base, compose
 from ...inputs.batches import Batch
 from ...inputs.targets import Targets, real, weights
 from ...model.lock import lock_of
+from ...parameters import ChecksNames
 from ...wrappers.nested import batch_for
 
 __all__ = ["TargetStandardScaler"]
 
 
-class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegressor):
+class TargetStandardScaler(ChecksNames, compose.TargetTransformRegressor, base.MiniBatchRegressor):
     """Scales targets to mean 0 and variance 1 for a regressor, as River's class of this name.
 
     Mean and variance are those of all targets so far. The numbers are River's up to rounding; swapping the
