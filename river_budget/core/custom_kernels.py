@@ -1,0 +1,81 @@
+"""Kernel functions of users: numba compiles each on its own, and passes get it as an argument, in `m.function`.
+
+A block contains a number that follows from the name of the function, and every process looks up the function itself. So a
+block can be copied to another process, and no pass is compiled again for another function.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from typing import Any
+
+import numba
+from numba import types
+
+from .compiling import inner
+
+_functions: dict[int, Any] = {}  # by number: the function as the user has written it
+_compiled: dict[int, Any] = {}  # by number: what passes take
+_lock = threading.RLock()
+
+
+def number_of(name: str) -> int:
+    """The number that stands for a name: 63 bits, and not 0."""
+    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") % (2**63 - 1) + 1
+
+
+def known_function(name: str) -> Any:
+    """The user's function with this name, or None."""
+    return _functions.get(number_of(name))
+
+
+def register(name: str, function: Any) -> None:
+    """Compile a function and make it known by this name."""
+    number = number_of(name)
+    with _lock:
+        if _functions.get(number) is not function:
+            _compiled[number] = _compile(function)
+            _functions[number] = function
+
+
+def function_for(number: int) -> Any:
+    """What passes take for the function with this number."""
+    try:
+        return _compiled[number]
+    except KeyError:
+        raise RuntimeError(
+            "this model has a kernel function that this process does not know: make "
+            "rb.kernels.Custom(function) of it first"
+        ) from None
+
+
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+
+    def _compile(function: Any) -> Any:
+        return function
+
+    def call_function(function, x, z, n):
+        """The user's function of two rows of n numbers."""
+        return float(function(x[:n].copy(), z[:n].copy()))
+
+else:
+
+    def _compile(function: Any) -> Any:
+        """A function of two addresses and a length, which all kernels have in common: numba passes it as an argument."""
+        plain = function if hasattr(function, "py_func") else numba.njit(function)
+        row = types.CPointer(types.float64)
+
+        @numba.cfunc(types.float64(row, row, types.intp))
+        def kernel(x, z, n):
+            return plain(numba.carray(x, n), numba.carray(z, n))
+
+        return kernel
+
+    @inner
+    def call_function(function, x, z, n):
+        """The user's function of two rows of n numbers; 0 in models that have another kernel."""
+        if function is None:
+            return 0.0
+        return function(x.ctypes, z.ctypes, n)
