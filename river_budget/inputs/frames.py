@@ -167,7 +167,7 @@ def floats(values: Any) -> Any:
     """Values as compiled code takes them: float64, C-contiguous; NaN for what is no number."""
     if isinstance(values, np.ndarray) and values.dtype.kind in NUMBER_KINDS:
         with np.errstate(over="ignore"):  # of a longer type than float64
-            return np.require(values, np.float64, ["C", "A"])
+            return np.require(values, np.float64, ["C", "A", "W"])  # as compiled code takes them
     read = map(as_float, values)
     return np.array([np.nan if value is None else value for value in read], np.float64)
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from river import base
 
-from ..core.block import blocks
-from ..core.block.codes import Task
+from ..core import memory
+from ..core.codes import Task
 from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
 from ..kernels import RBF
@@ -108,7 +108,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
     def promote(self, before: int) -> None:
         """Resize the block to the number of outputs that the labels need."""
         self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
-        model = blocks.views(self.block)
+        model = memory.views(self.block)
         if before == 1:
             split(model.coefficients)
             self.algorithm.columns.promoted(self)
@@ -224,8 +224,8 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         """(slope, lead) of the calibration, which maps scores to probabilities."""
         if self.block is None:
             return 1.0, 0.0
-        slope, lead = blocks.reals(self.block, "slope", "lead")
-        return slope or 1.0, lead
+        head = memory.head_of(self.block)
+        return head.slope or 1.0, head.top_bonus
 
 
 def _joined(predictions: list[Any]) -> Any:

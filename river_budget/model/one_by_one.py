@@ -12,7 +12,7 @@ from typing import Any
 from ..inputs.batches import Batch
 from ..inputs.features import NO_PLACES
 from .batch_passes import ManyAtOnce
-from .calls import PreparedList, PreparedRow, Unwritten, class_of_passes
+from .calls import PreparedList, PreparedRow, Unwritten
 from .lock import NESTED
 
 AGAIN: Any = object()
@@ -67,7 +67,7 @@ class OneByOne(ManyAtOnce):
             ):
                 try:
                     lock.changing = True
-                    learned = row.passes.learn(row.addresses)
+                    learned = row.learn()
                 finally:
                     lock.changing = False
                 if learned:
@@ -109,9 +109,9 @@ class OneByOne(ManyAtOnce):
         call.target[0], call.weight[0] = target, w
         arrived = call.arrived[0] if call.lent else 0
         try:
-            if not call.passes.learn(call.addresses):
+            if not call.learn():
                 # the model must be prepared first, or a warning is due
-                self.run_pass(*call.arrays[2:])
+                self.run_pass(*call.arrays)
         finally:
             if call.lent and (call.arrived[0] != arrived or self.block is not block):
                 self._keep_names(call)
@@ -155,8 +155,7 @@ class OneByOne(ManyAtOnce):
             if row.takes(x):
                 with self.lock.held:
                     if rows is self.free_rows:
-                        row.passes.score(row.addresses)
-                        scores = row.scores.tolist()
+                        scores = row.score()
                         rows.append(row)
                         return scores
             else:
@@ -170,8 +169,7 @@ class OneByOne(ManyAtOnce):
                 call = self._written(call.x)
             # where features are drawn, unknown ones count
             if call.block is not None and not (call.new and self.algorithm.columns.draws):
-                call.passes.score(call.addresses)
-                scores = call.scores.tolist()
+                scores = call.score()
                 self._give_back(call)
                 return scores
         return self._score_batch(Batch.of_one(call.x))[0].tolist()
@@ -227,17 +225,12 @@ class OneByOne(ManyAtOnce):
         except MemoryError:  # it is made anew when it is needed
             pass
 
-    @property
-    def _passes(self) -> Any:
-        """The compiled passes, `learn` and `score` of a class."""
-        return class_of_passes(self.learning_pass, self.scoring_pass)
-
     def _call_for_row(self) -> PreparedRow:
         """A prepared call for one example with all known features."""
         row: PreparedRow | None = taken_from(self.free_rows)
         if row is None:
             with self.lock.held:
-                row = PreparedRow(self._passes, self.block, self.features, self.n_outputs)
+                row = PreparedRow(self, self.block, self.features)
         return row
 
     def _call_for_list(self, entries: int) -> PreparedList:
@@ -248,4 +241,4 @@ class OneByOne(ManyAtOnce):
         # first: another thread may change the passes with the block, and then this is an old one
         block = self.block
         room = max(SHORT_LIST_FEATURES, 2 * entries)
-        return PreparedList(self._passes, block, room, self.n_outputs)
+        return PreparedList(self, block, room)

@@ -17,7 +17,7 @@ from numba.core.dispatcher import Dispatcher
 import river_budget as rb
 
 from ... import core
-from ...core.block.random_numbers import fill_uniforms
+from ...core.random_numbers import fill_uniforms
 from ...core.compiling.by_address import functions
 from ...core.compiling.needs import Need
 from ...core.passes import scaling
