@@ -23,7 +23,7 @@ import numpy as np
 from river import datasets, evaluate, metrics, preprocessing
 
 import river_budget as rb
-from river_budget.core.block.codes import Maintenance
+from river_budget.core.codes import Maintenance
 from river_budget.core.budget.removal import remove_to_budget, shrink_to_budget
 from river_budget.core.compiling.array_views import carver, record
 from river_budget.core.compiling.jit import compiled

@@ -9,7 +9,7 @@ import pytest
 from optional import given, settings, st
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.core.block.layout import BLOCK_TABLES
 
 # Numbers this large are the subject

@@ -9,7 +9,7 @@ from models import having, learned
 from saved_models import file_of
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.core.budget.projection import EVERY
 from river_budget.core.passes.gradient import bsgd
 from river_budget.core.passes.window import sbp

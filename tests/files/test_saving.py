@@ -59,7 +59,7 @@ from saved_models import (
 )
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project
 from river_budget.saving import files, opened, states
@@ -591,7 +591,7 @@ def put(*place, value):
         (FOGD, ("parameters", "n_components"), [8, 10, 10**6, 10**12], "size|max_bytes"),
         (FOGD, ("numbers", "count"), ["0", "8", "10"], "size"),
         (OGD, ("numbers", "slope"), [{"float": "-1.0"}, {"float": "inf"}, {"float": "1e301"}, None], "slope"),
-        (OGD, ("numbers", "lead"), [{"float": "6.0"}, {"float": "-0.5"}], "lead"),
+        (OGD, ("numbers", "top_bonus"), [{"float": "6.0"}, {"float": "-0.5"}], "top_bonus"),
         (OGD, ("numbers", "lead_curvature"), [{"float": "1e200"}], "lead_curvature"),
         (OGD, ("numbers", "slope_curvature"), [{"float": "0.0"}], "slope_curvature"),
         (OGD, ("numbers", "cross_curvature"), ["1"], "cross_curvature"),

@@ -31,7 +31,7 @@ from scipy import sparse
 from streams import matrix
 
 import river_budget as rb
-from river_budget.core.block import blocks
+from river_budget.core import memory
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project
 

@@ -12,7 +12,7 @@ from optional import given, settings, st
 from river import preprocessing
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.core.compiling.named_rows import named_rows
 from river_budget.core.passes.auto import tables as core
 

@@ -15,8 +15,8 @@ from river import base
 from saved_models import ALL, file_of, taught
 
 import river_budget as rb
-from river_budget.core.block import blocks, layout
-from river_budget.core.block.blocks import views
+from river_budget.core import memory
+from river_budget.core.memory import views
 from river_budget.core.compiling.array_views import f64, record
 from river_budget.kernels import RBF, Kernel
 from river_budget.maintenance import Maintenance, Merge, RemoveOldest
@@ -179,9 +179,9 @@ def test_classes_with_other_records_have_other_stamps():
 )
 def test_another_layout_has_another_stamp(part, value, monkeypatch):
     state = rb.RBPClassifier.algorithm.state
-    before = blocks.stamp_of(state)
+    before = memory.stamp_of(state)
     monkeypatch.setattr(layout, part, value)
-    assert blocks.stamp_of.__wrapped__(state) != before
+    assert memory.stamp_of.__wrapped__(state) != before
 
 
 CHANGING = ("learn", "refine", "mutate", "score_then")

@@ -16,7 +16,7 @@ from river import base, compose, linear_model, optim, preprocessing
 from streams import LABELS
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.core.passes.window import sbp
 from river_budget.inputs.batches import Batch
 from river_budget.kernels import RBF, Laplacian, Polynomial

@@ -9,7 +9,7 @@ import numpy as np
 from ...core import memory
 from ...core.passes.perceptrons import bpa as core
 from ...kernels import RBF, Kernel
-from ...model.algorithm import After, Algorithm, Files, by_pass
+from ...model.algorithm import After, Algorithm, Files, shrink_by_pass
 from ...model.estimators import BudgetClassifier
 from ...parameters import FINITE, Fixed, Mutable, one_of, positive
 
@@ -29,12 +29,12 @@ def _check_neighbours(model: Any, count: int) -> None:
 
 
 def _keep_budget(model: Any, united: bool) -> None:
-    by_pass(model, united and model.update != "nearest")
+    shrink_by_pass(model, united and model.update != "nearest")
 
 
 def _find_neighbours(model: Any, parts: list[Any]) -> None:
     if model.update == "nearest":
-        by_pass(model, False)  # removes nothing any more, and finds neighbours
+        shrink_by_pass(model, False)  # removes nothing any more, and finds neighbours
 
 
 class BPAClassifier(BudgetClassifier):

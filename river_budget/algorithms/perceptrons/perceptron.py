@@ -11,6 +11,7 @@ from ...kernels import Kernel
 from ...maintenance import Maintenance, RemoveOldest
 from ...model.algorithm import Algorithm
 from ...model.estimators import BudgetClassifier, BudgetRegressor
+from ...model.expansion import SHRINK
 from ...model.stored import Vectors
 from ...parameters import Mutable, optional, whole
 from ..averaging import Averaging

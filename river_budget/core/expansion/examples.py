@@ -9,8 +9,6 @@ Sums over features go in this order, whatever form the caller's examples had.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..codes import Kernel
 from ..compiling import inlined, inner
 

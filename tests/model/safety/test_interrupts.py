@@ -11,7 +11,7 @@ from processes import in_threads, interrupted
 from saved_models import file_of
 
 import river_budget as rb
-from river_budget.core.block import blocks, layout
+from river_budget.core import memory
 from river_budget.core.compiling import array_views
 from river_budget.core.passes.auto import tables
 from river_budget.kernels import RBF
