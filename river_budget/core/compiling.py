@@ -120,7 +120,7 @@ def cached_in(place: str) -> Iterator[None]:
             numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
 
 
-def jit(**options: Any) -> Callable[[Any], Any]:
+def compiled_with(**options: Any) -> Callable[[Any], Any]:
     """`numba.njit` with these options, and with the cache of this package."""
 
     def decorate(function: Any) -> Any:
@@ -134,11 +134,11 @@ def jit(**options: Any) -> Callable[[Any], Any]:
     return decorate
 
 
-passes = jit(**OPTIONS, fastmath=FUSED)  # what Python calls
-inner = jit(**INNER, fastmath=FUSED)
-inlined = jit(**INNER, fastmath=FUSED, inline="always")
-reordered = jit(**INNER, fastmath=REORDERED)
-without_nan = jit(**INNER, fastmath=NO_NAN)
+passes = compiled_with(**OPTIONS, fastmath=FUSED)  # what Python calls
+inner = compiled_with(**INNER, fastmath=FUSED)
+inlined = compiled_with(**INNER, fastmath=FUSED, inline="always")
+reordered = compiled_with(**INNER, fastmath=REORDERED)
+without_nan = compiled_with(**INNER, fastmath=NO_NAN)
 
 # Calls from Python
 

@@ -44,9 +44,8 @@ def bits_of(typingctx, x):
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
 
     def bits_of(x):
-        kinds = {np.float32: np.int32, np.float64: np.int64, float: np.int64}
-        whole = kinds.get(type(x))
-        return np.asarray(x).view(whole)[()] if whole else np.int64(x).view(np.float64)
+        kinds = {np.float32: np.int32, np.float64: np.int64, float: np.int64, np.int32: np.float32}
+        return np.asarray(x).view(kinds.get(type(x), np.float64))[()]
 
 
 @inner

@@ -60,7 +60,7 @@ def fill_row(other, m, x, norm):
         head, row, logs, norms = m.head[0], m.row, m.logs, m.norms
         n, gamma = padded(head.count), head.gamma
         if gamma * norm > CANCELS:
-            differences(m.vectors, x, m.whole, False, logs, n)
+            differences(m.vectors, x, m.whole, head.kernel == LAPLACIAN, logs, n)
         else:
             products(m.vectors, x, row, n)
             for j in range(n):
@@ -168,7 +168,7 @@ def other_row(m, x, norm):
     n, gamma = padded(head.count), head.gamma
     if head.kernel == LAPLACIAN:
         if gamma * norm > CANCELS:
-            differences(m.vectors, x, m.whole, True, logs, n)
+            differences(m.vectors, x, m.whole, head.kernel == LAPLACIAN, logs, n)
         else:
             absolute_distances(m.vectors, m.norms, x, logs, n)
         for j in range(n):
