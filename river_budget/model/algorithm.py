@@ -23,6 +23,21 @@ def nothing(*given: Any) -> None:
     """There is nothing to do, or to check."""
 
 
+def unchanged(*given: Any) -> None:
+    """What is kept for vectors needs no change: an algorithm says so, as without a word it is refused."""
+
+
+def check_kept(model: Any, declared: Any, doing: str, field: str, names: tuple[str, ...]) -> None:
+    """Raise if an algorithm keeps numbers of its own for vectors, and does not say what becomes of them."""
+    header = model.algorithm.header
+    kept = [name for name in names if name in header and value_of(header[name], model)]
+    if kept and declared is nothing:
+        raise NotImplementedError(
+            f"{type(model).__name__} keeps numbers of its own in {' and '.join(kept)}, and does not say what becomes of "
+            f"them {doing}: Algorithm(after=After({field}=...))"
+        )
+
+
 def _kind_of(model: Any, united: bool) -> Strategy:
     """The kind of strategy that makes a model smaller; pairs are merged in a sum, where merging more would lose more."""
     kind: Strategy = model.strategy.kind
@@ -36,6 +51,11 @@ def shrink_by_pass(model: Any, united: bool) -> None:
         run_once(model, project_cheapest if head.factored else remove_lightest)
         return
     shrink = model.algorithm.shrink
+    if shrink is None:
+        raise NotImplementedError(
+            f"{type(model).__name__} has no pass that keeps a smaller budget: Algorithm(shrink=...), such as "
+            "core.budget.strategies.shrink_removing"
+        )
     run_once(model, shrink[_kind_of(model, united)] if isinstance(shrink, Mapping) else shrink)
 
 
@@ -58,7 +78,8 @@ class Files:
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     # (model, count): raise ValueError for a state in its ranges that compiled code could not bear
     check: Callable[[Any, int], None] = nothing
-    whole_factor: Any = False  # whether `factor` has numbers above its diagonal
+    # whether `factor` has numbers above its diagonal; None: if it is the algorithm's own
+    whole_factor: Any = None
     scored_rows: bool = False  # whether scoring reads `per_vector`
 
 

@@ -10,11 +10,13 @@ or because a warning is due. That all numbers are finite is checked before.
 from __future__ import annotations
 
 import copy
+import functools
 import math
 import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from river import base
 
 from ..core import memory
@@ -52,6 +54,7 @@ USUAL = {
     "scale": Fixed(positive),
     "seed": Fixed(optional(whole(0, math.inf))),
 }
+BEHIND_THE_TABLE = "a feature would get a place behind the table of this model: load it anew"
 for _name, _parameter in USUAL.items():
     _parameter.name = _name
 
@@ -96,6 +99,17 @@ class StreamModel(base.Estimator):
         for name in USUAL.keys() & set(cls.parameters()):
             if not hasattr(cls, name):
                 setattr(cls, name, USUAL[name])
+        cls._check_definition()
+
+    @classmethod
+    def _check_definition(cls) -> None:
+        """Raise for a parameter without a check. (A base class is given those of the classes below it.)"""
+        for name in cls.parameters() if cls.parameters() != ("given",) else ():
+            if not isinstance(getattr(cls, name, None), Fixed):
+                raise TypeError(
+                    f"{name} of {cls.__name__} has no check: write `{name} = Fixed(...)` or `{name} = Mutable(...)` into "
+                    "the class, with a check of river_budget.parameters"
+                )
 
     def __new__(cls, *args: Any, **named: Any) -> Self:
         check_names(cls, named, cls.parameters())
@@ -162,7 +176,13 @@ class StreamModel(base.Estimator):
         state = self.state_record()
         for name in set(self.algorithm.state.names or ()).intersection(self.parameters()):
             value = getattr(self, name)
-            state[name] = math.nan if value is None else value
+            try:
+                state[name] = math.nan if value is None else value
+            except (TypeError, ValueError):
+                raise TypeError(
+                    f"{name}={value!r} of {type(self).__name__} is no number, and its record has a field of this name: give "
+                    "the parameter or the field another one"
+                ) from None
 
     @classmethod
     def default_kernel(cls) -> Kernel:
@@ -209,24 +229,34 @@ class StreamModel(base.Estimator):
         """Give places to new features. `beside`: names that must keep their places."""
         columns = self.algorithm.columns
         if self.block is None:
-            twin = self.twin()
-            twin.begin_with(in_order(names))
-            self.adopt(twin)
+            self.begin(names, self.first_columns)
             return
         if len(names) > len(self.features.vacant):
             columns.make_room(self, len(names), beside)
-        columns.write(self, in_order(names), self.features.next_places(len(names)))
+        places = self.features.next_places(len(names))
+        if max(places, default=-1) >= memory.head_of(self.block).width:
+            raise RuntimeError(BEHIND_THE_TABLE)  # compiled code checks no bounds
+        columns.write(self, in_order(names), places)
         self.change_names(self.features.add, names)
         if columns.approximates:
             warn_of_width(self)
 
+    def try_kernel(self, x: Any) -> None:
+        """Call a kernel function of the user on a first row in plain Python: what it raises is raised."""
+        if isinstance(kernel := self.kernel_in_use, Custom):
+            kernel.check_on(np.array(x, float))
+
+    def begin(self, names: Collection[Any], columns: int) -> None:
+        """Create the block for the first features, in one step. `columns`: of the batch that brings them."""
+        twin = self.twin()
+        twin.first_columns = columns
+        twin.begin_with(in_order(names))
+        self.adopt(twin)
+
     def change_names(self, change: Callable[..., None], *given: Any) -> None:
-        """Change places of names by a method of the index. What refers to the old ones, prepared rows and what other threads
-        have written meanwhile, does not count any more."""
-        try:
-            change(*given)
-        finally:
-            self.free_rows, self.edition = [], object()
+        """Change places of names by a method of the index, and with them, in one step: what refers to the old ones, prepared
+        rows and what other threads have written meanwhile, does not count any more."""
+        change(*given, functools.partial(vars(self).update, free_rows=[], edition=object()))
 
     def begin_with(self, names: list[Any]) -> None:
         """Create the block for the first features."""

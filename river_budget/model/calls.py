@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..core import memory
 from ..core.compiling import arguments_of
 from ..core.compiling import entry_of as compiled_entry
-from ..inputs.features import SUMS, FeatureIndex, packer_of
+from ..inputs.features import EXACT, SUMS, FeatureIndex, packer_of
 from ..inputs.lists import Lists
 from ..messages.first_use import announced
 
@@ -141,13 +141,14 @@ class Prepared:
     __slots__ = (
         *("arrays", "arrived", "block", "learning", "passes", "scores", "scoring", "target"),
         *("values", "weight", "work"),
-        *("edition", "lent", "new", "places", "x"),
+        *("edition", "lent", "new", "places", "total", "x"),
     )
     learning: tuple[Any, ...]  # the arguments of passes.learn
     scoring: tuple[Any, ...]  # the arguments of passes.score
     x: dict[
         Any, float
     ]  # the example that is written in it, but for a row that was written by `takes`
+    total: Any  # of its values as they came
     edition: Any  # of the model for which it was written
     places: list[int]  # of its names, where it is a list
     new: Collection[Any]  # those of its names that have no place
@@ -156,6 +157,7 @@ class Prepared:
     def __init__(self, model: Any, block: Block, rows: Any):
         self.block = block
         self.x, self.edition, self.places, self.new, self.lent = {}, None, [], (), False
+        self.total = 0.0  # of the values of x
         self.arrived = memoryview(memory.field_of(block, "arrived"))  # how many vectors so far
         targets, self.target = _array_and_view(1)
         weights, self.weight = _array_and_view(1)
@@ -236,9 +238,16 @@ class PreparedList(Prepared):
         super().__init__(model, block, Lists(whole[:2], whole[2:], values))
 
     def holds(self, x: dict[Any, Any]) -> bool:
-        """Whether this example is written in the call, by a prediction."""
+        """Whether this example is written in the call, by a prediction.
+
+        Also equal values may be others: they are, if they have another sum, or not all are numbers of a common type.
+        """
         try:
-            return type(x) is dict and x == self.x
+            if type(x) is not dict or x != self.x:
+                return False
+            total = sum(values := x.values(), 0.0)
+            plain = type(total) is float or EXACT.issuperset(map(type, values))
+            return plain and bool(total == self.total)
         except Exception:  # a value that cannot be compared
             return False
 

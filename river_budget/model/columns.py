@@ -65,8 +65,8 @@ class Columns:
     def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:
         """Write into the tables what new names need, before they get these places."""
 
-    def scores(self, model: Any, batch: Any, score: Any) -> Rows:
-        """Where names are drawn: the scores of examples with unknown names, by this pass."""
+    def scores(self, model: Any, batch: Any, score: Any) -> tuple[Rows, Any]:
+        """Where names are drawn: the scores of examples with unknown names, by this pass, and the `_reading` of them."""
         raise NotImplementedError
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:

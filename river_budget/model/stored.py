@@ -43,6 +43,9 @@ class Vectors(Columns):
         if strategy is None:
             return
         check_compiled("maintenance", strategy, STRATEGIES)
+        learn = model.algorithm.learn
+        if isinstance(learn, Mapping) and not hasattr(model, "span") and strategy.kind not in learn:
+            raise ValueError(f"{type(model).__name__} has no pass for maintenance {strategy!r}")
         limited = parameters["budget"] is not None
         if limited and strategy.needs_rbf and not isinstance(model.kernel_in_use, RBF):
             raise ValueError(
@@ -88,6 +91,12 @@ class Vectors(Columns):
         grown = GROWTH_FACTOR * memory.views(model.block).head.capacity
         if model.budget_in_use is not None:
             grown = min(grown, model.budget_in_use + 1)
+            head = memory.head_of(model.block)
+            if memory.columns_for(grown) <= head.capacity:
+                raise RuntimeError(
+                    f"the round of {type(model).__name__} has left {head.count} vectors, with {self.limit}="
+                    f"{model.budget_in_use}: it must remove those beyond, as `keep` of extending.algorithm does"
+                )
         try:
             model.resize_block(capacity=memory.columns_for(grown))
         except MemoryError as error:
@@ -115,7 +124,9 @@ class Vectors(Columns):
         if wider > width:
             model.resize_block(width=wider)
         if _free_places(model, memory.head_of(model.block).width) < new:
-            _drop_smallest(model, most, new, beside)
+            twin = model.twin()  # as Ctrl-C may come between the steps
+            _drop_smallest(twin, most, new, beside)
+            model.adopt(twin)
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:
         places, vectors = model.features.places, memory.views(model.block).vectors

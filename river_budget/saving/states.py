@@ -62,11 +62,17 @@ def encoded(model: Any, arrays: Arrays) -> Node:
     node["own"] = {name: _number(record[name]) for name in record.dtype.names}
     node["arrays"] = int(next(reversed(arrays)).partition("/")[0]) + 1 if arrays else 0
     tables = _tables(model)
-    if "factor" in tables and not value_of(model.algorithm.files.whole_factor, model):
+    if "factor" in tables and not _keeps_whole_factor(model):
         tables["factor"] = np.tril(tables["factor"])  # its upper half is unused
     for name, table in tables.items():
         arrays[f"{node['arrays']}/{name}"] = np.array(table, f"<{table.dtype.kind}8", order="C")
     return node
+
+
+def _keeps_whole_factor(model: Any) -> bool:
+    """Whether `factor` has numbers above its diagonal, which an algorithm's own may have."""
+    whole = model.algorithm.files.whole_factor
+    return bool("factored" in model.algorithm.header if whole is None else value_of(whole, model))
 
 
 def _tables(model: Any) -> dict[str, Any]:
@@ -156,12 +162,13 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     most = 2 * width + SPARE_PLACES
     if isinstance(model, BudgetModel):  # names that were forgotten leave places
         most = max(most, LARGEST_TABLE // (8 * (count + 1)))
-    if not width <= numbers["width"] <= most or (model.features.vacant and not model.takes_lists):
-        raise damaged("its width does not fit its features")
     try:
-        columns.restore(model, own)  # sizes of its tables may follow from the record
+        # sizes of its tables, and whether it may have vacant places, may follow from the record
+        columns.restore(model, own)
     except ValueError as error:
         raise damaged(str(error)) from None
+    if not width <= numbers["width"] <= most or (model.features.vacant and not model.takes_lists):
+        raise damaged("its width does not fit its features")
     fields = _fields(model, numbers, only_predicts)
     if is_window(model) and not only_predicts:
         fields["factored"] = int(f"{folder}/factor" in source.arrays)

@@ -21,6 +21,7 @@ from ..core.expansion.support import LARGEST
 from ..core.rounds.calibration import STEEPEST
 from ..inputs.batches import Batch
 from ..inputs.features import FeatureIndex, in_order
+from ..model.algorithm import check_kept
 from ..model.calls import run_once, run_over
 from ..model.expansion import BudgetModel
 
@@ -39,6 +40,9 @@ def check_alike(models: list[Any], source: Any) -> None:
             f"models of {type(source).__name__} cannot be merged if their span is 'class': in a sum vectors would "
             "belong to more than two classes"
         )
+    union = source.algorithm.after.union
+    if isinstance(source, BudgetModel) and not isinstance(source, Transformer):
+        check_kept(source, union, "in a sum", "union", ("per_vector", "factored"))
     expected, differing = _settings(source), {}
     for model in models:
         for name, value in _settings(model).items():

@@ -400,3 +400,9 @@ def test_what_cannot_change_refuses_to(model):
     if "kernel" in fixed and model._mutable_attributes:
         with pytest.raises(AttributeError, match="mutate"):
             model.kernel = Linear()
+
+
+def test_no_public_method_promotes_a_model_to_more_classes():
+    """Called from outside it would leave coefficients behind the table."""
+    for each in (rb.BSGDClassifier, rb.AutoKernelClassifier):
+        assert not hasattr(each, "promote")

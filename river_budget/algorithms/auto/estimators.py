@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ...core.block import blocks
 from ...core.block.codes import Task
@@ -23,6 +23,9 @@ from .inspection import Inspected
 from .quantiles import at_levels
 from .room import Room
 from .tables import OF_ROWS
+
+if TYPE_CHECKING:
+    from .distributions import TargetDistribution
 
 __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 
@@ -121,7 +124,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         """
         return super().predict_proba_one(x)
 
-    def promote(self, before: int) -> None:
+    def _promote(self, before: int) -> None:
         """A new label gets columns of zeros; the third also gives the first class its own column."""
         if self.of_words:
             self._promote_names(before)
@@ -208,6 +211,12 @@ class AutoKernelRegressor(Inspected, Regressor):
     def _first_weight(self, experts: int) -> float:
         return 1.0 / (experts - 1)
 
+    @overload
+    def predict_one(self, x: dict[Any, Any], with_dist: Literal[False] = False) -> float: ...
+
+    @overload
+    def predict_one(self, x: dict[Any, Any], with_dist: Literal[True]) -> TargetDistribution: ...
+
     def predict_one(self, x: dict[Any, Any], with_dist: bool = False) -> Any:
         """The prediction, or with `with_dist=True` the distribution of the target.
 
@@ -220,8 +229,9 @@ class AutoKernelRegressor(Inspected, Regressor):
         from .distributions import TargetDistribution  # here, as River's proba takes long to load
 
         x = self.features.taken(self.features.present(x))
-        mean, spread = self._score_batch(Batch.of_one(x), n_scores=2)[0].tolist()
-        return TargetDistribution(mean, spread, self._quantiles())
+        scores, quantiles = self._scores_read(Batch.of_one(x), n_scores=2)
+        mean, spread = scores[0].tolist()
+        return TargetDistribution(mean, spread, quantiles)
 
     def predict_many(self, X: Any, quantiles: Collection[float] | None = None) -> Any:
         """The predictions of many examples, or the quantiles of their targets at some levels between 0 and 1.
@@ -232,12 +242,12 @@ class AutoKernelRegressor(Inspected, Regressor):
         if quantiles is None:
             return super().predict_many(X)
         levels, batch = list(quantiles), batch_of(X, predicted=True)
-        units = at_levels(self._quantiles(), levels)
-        mean, spread = self._score_batch(batch, n_scores=2).T
+        scores, learned = self._scores_read(batch, n_scores=2)
+        (mean, spread), units = scores.T, at_levels(learned, levels)
         return batch.table(
             {level: mean + spread * unit for level, unit in zip(levels, units, strict=True)}
         )
 
-    def _quantiles(self) -> Any:
+    def _reading(self) -> Any:
         """Of errors in units of their spread, at the levels that are learned."""
         return core.NORMAL_QUANTILES if self.block is None else self._table("quantiles")[0].copy()

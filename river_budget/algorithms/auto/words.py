@@ -14,6 +14,7 @@ from ...core.passes.auto import tables as core
 from ...inputs.batches import Batch
 from ...inputs.features import in_order
 from ...inputs.lists import Lists
+from ...model.batch_passes import Part
 from .tables import AutoTables
 
 # More names than this, of which an example has fewer than one in so many: more will come
@@ -64,12 +65,17 @@ class WordTables(AutoTables):
             return False
         return bool(NAMES_PER_WORD * sum(value != 0.0 for value in x.values()) < n)
 
-    def _learn_call(self, call: Any, *given: Any) -> Any:
+    def _learn_call(self, call: Any, target: float, w: float, wanted: bool = False) -> Any:
+        # scores depend on how many names are known: those from before the example brings some
+        before = (
+            self._score_batch(Batch.of_one(call.x))[0].tolist() if wanted and call.new else None
+        )
         if call.new and self._is_of_words(call.x):
             self._change_to_words()
-        return super()._learn_call(call, *given)  # type: ignore[misc]
+        scores = super()._learn_call(call, target, w, wanted)
+        return scores if before is None else before
 
-    def rows_in(self, part: Batch) -> Iterator[tuple[int, Any]]:
+    def rows_in(self, part: Batch, wanted: bool) -> Iterator[Part]:
         """The same, where names become known with the example that brings them, as one by one.
 
         Of a sparse batch whose names cannot make it a model of words all are known at once, as if it were dense.
@@ -77,12 +83,19 @@ class WordTables(AutoTables):
         if not self.of_words and part.listed and self._has_room_for(part.names):
             part = Batch.of(part.names, part.matrix())
         for start, stop in itertools.pairwise([*self._first_uses(part), len(part)]):
+            before = self._scores_before(part.part(start, start + 1)) if wanted else None
             if not self.of_words and self._is_of_words(part.example(start)):
                 self._change_to_words()
-            if self.of_words:  # which takes all names of a part at once
-                yield start, self.rows_of(part.part(start, len(part)))
+            # a model of words takes all names of a part at once
+            some = part.part(start, len(part) if self.of_words else stop)
+            yield Part(start, some, self.rows_of(some), before)
+            if self.of_words:
                 return
-            yield start, self.rows_of(part.part(start, stop))
+
+    def _scores_before(self, one: Batch) -> Any:
+        """The scores of a batch of one example if it brings new names, before they are known."""
+        new = self.block is None or self.features.unknown(one.names_in_use())
+        return self._score_batch(one)[0] if new else None
 
     def _has_room_for(self, names: list[Any]) -> bool:
         """Whether with these names there are not so many that the model may change to words."""

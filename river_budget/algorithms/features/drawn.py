@@ -18,7 +18,7 @@ from ...inputs.targets import plain
 from ...model.batch_passes import scores_by
 from ...model.calls import Block, Rows
 from ...model.columns import Columns
-from ...model.lock import marked
+from ...model.lock import changes_the_model, marked
 from ...parameters import as_float
 from .maps import Transformer
 
@@ -111,33 +111,36 @@ class Drawn(Columns):
 
         So predictions use features that have not been learned, and leave the model unchanged.
         """
+        return self._block_read(model, names)[0]
+
+    def _block_read(self, model: Any, names: list[Any]) -> tuple[Any, Any]:
+        """(a block for a model with exactly these features, the `_reading` of its scores)"""
         with model.lock.held:
-            block = model.block
+            block, read = model.block, model._reading()
             if block is not None:
                 block = memory.resized(block, width=len(names))
         if block is None:
             twin = model.twin()
             twin.begin_with(names)
-            return twin.block
+            return twin.block, twin._reading()
         self.draw(model, block, names, range(len(names)))
-        return block
+        return block, read
 
-    def scores(self, model: Any, batch: Batch, score: Any) -> Rows:
+    def scores(self, model: Any, batch: Batch, score: Any) -> tuple[Rows, Any]:
         """The scores of examples with unknown names, by blocks with exactly the features that occur in them."""
         parts = [batch]
         if batch.listed:  # which may have very many names
             parts = [part for _, part in batch.parts(self.most_entries(model))]
-        n, found = model.n_outputs, [np.zeros((0, model.n_outputs))]
+        n, labels = model.n_outputs, getattr(model, "labels", None)
+        found, read = [np.zeros((0, n))], model._reading()
         for part in parts:
             names = in_order(part.names_in_use())
-            rows, block = (
-                part.known(FeatureIndex(names), as_lists=True),
-                self.block_for(model, names),
-            )
-            if model.n_outputs != n:  # another thread has added a class
+            rows = part.known(FeatureIndex(names), as_lists=True)
+            block, read = self._block_read(model, names)
+            if getattr(model, "labels", None) is not labels:  # another thread has added a class
                 return self.scores(model, batch, score)
             found.append(scores_by(model, score, block, rows, n))
-        return np.concatenate(found)
+        return np.concatenate(found), read
 
 
 class DrawnMap(Transformer):
@@ -146,16 +149,21 @@ class DrawnMap(Transformer):
     @marked
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Add the features of x; the map of known features never changes."""
-        x = self.features.taken(x)
-        with self.lock.for_a_change():
-            if self.block is None or not self.features.knows(x):
-                self.add_features(self.features.unknown(x), x)
-            self._count(1)
+        self._learn_names(self.features.taken(x))
+
+    @changes_the_model
+    def _learn_names(self, x: dict[Any, float]) -> None:
+        if self.block is None or not self.features.knows(x):
+            self.add_features(self.features.unknown(x), x)
+        self._count(1)
 
     @marked
     def learn_many(self, X: Any) -> None:
         batch = batch_of(X)
         if len(batch):
-            with self.lock.for_a_change():
-                self.rows_of(batch)
-                self._count(len(batch))
+            self._learn_names_of(batch)
+
+    @changes_the_model
+    def _learn_names_of(self, batch: Batch) -> None:
+        self.rows_of(batch)
+        self._count(len(batch))

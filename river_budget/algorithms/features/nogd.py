@@ -8,7 +8,7 @@ from typing import Any
 from ...core.expansion.scoring import score
 from ...core.passes.features import nystroem as core
 from ...kernels import RBF, Kernel
-from ...model.algorithm import After
+from ...model.algorithm import After, unchanged
 from ...model.estimators import BudgetClassifier, BudgetRegressor
 from ...parameters import Fixed, Mutable, optional, positive, whole
 from ..averaging import Averaging
@@ -37,7 +37,8 @@ NOGD = dataclasses.replace(
     score=score,
     kernel=RBF("1.5/d"),
     prepare=_begin_linear,
-    after=After(change=resize_basis, budget=keep_budget, union=_freeze_sum),
+    # the basis does not depend on classes
+    after=After(change=resize_basis, budget=keep_budget, union=_freeze_sum, promotion=unchanged),
     files=dataclasses.replace(BASIS.files, check=check_basis, scored_rows=False),
 )
 

@@ -14,7 +14,7 @@ from ...inputs.batches import batch_of
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...model.expansion import BudgetModel
-from ...model.lock import marked
+from ...model.lock import changes_the_model, marked
 from ...model.stored import Vectors
 from ...parameters import COUNT, FINITE, Fixed, optional, whole
 from .maps import Transformer, numbered
@@ -223,12 +223,7 @@ class Nystroem(BudgetModel, Transformer):
     @marked
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Store the example as a landmark while there is room."""
-        call = self._call_with(x)
-        with self.lock.for_a_change():
-            if not self._ready:
-                self._learn_call(call, 0.0, 1.0)
-                self._finish()
-            self._count(1)
+        self._learn_landmark(self._call_with(x))
 
     @marked
     def learn_many(self, X: Any) -> None:
@@ -237,10 +232,20 @@ class Nystroem(BudgetModel, Transformer):
         if not self._ready:
             n = len(batch)
             self.run_parts(batch, np.zeros(n), np.ones(n), np.empty((n, 0)))
-        with self.lock.for_a_change():
-            if not self._ready:
-                self._finish()
-            self._count(len(batch))
+        self._count_landmarks(len(batch))
+
+    @changes_the_model
+    def _learn_landmark(self, call: Any) -> None:
+        if not self._ready:
+            self._learn_call(call, 0.0, 1.0)
+            self._finish()
+        self._count(1)
+
+    @changes_the_model
+    def _count_landmarks(self, n: int) -> None:
+        if not self._ready:
+            self._finish()
+        self._count(n)
 
     def _finish(self) -> None:
         """Add a direction for each new landmark; with a `rank`, compute the directions after the last landmark.

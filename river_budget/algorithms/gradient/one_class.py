@@ -122,15 +122,15 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
 
     def score_one(self, x: dict[Any, Any]) -> float:
         """The anomaly score of x, from 0 to 1; above .5 outside the boundary. 0 before the first example is learned."""
-        return _strangeness(self._score_row(x)[0], self._level)
+        scores, level = self._score_row(x, True)
+        return _strangeness(scores[0], level)
 
     def decision_function_one(self, x: dict[Any, Any]) -> float:
         """How far x lies outside: the threshold minus the function at x."""
         score: float = self._score_row(x)[0]
         return score
 
-    @property
-    def _level(self) -> float:
+    def _reading(self) -> float:
         """rho; NaN before the first example is learned."""
         block = self.block
         if block is None or not memory.head_of(block).count:
@@ -161,8 +161,8 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
     def score_many(self, X: Any) -> Any:
         """The scores of many examples."""
         batch = batch_of(X, predicted=True)
-        scores = self._score_batch(batch)
-        return batch.series(_strangenesses(scores, np.full(len(batch), self._level)), None)
+        scores, level = self._scores_read(batch)
+        return batch.series(_strangenesses(scores, np.full(len(batch), level)), None)
 
 
 def _strangenesses(outside: Any, levels: Any) -> Any:

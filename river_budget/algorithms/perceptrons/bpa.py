@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ...core import memory
 from ...core.passes.perceptrons import bpa as core
 from ...kernels import RBF, Kernel
-from ...model.algorithm import After, Algorithm, Files, shrink_by_pass
+from ...model.algorithm import After, Algorithm, Files, shrink_by_pass, unchanged
 from ...model.estimators import BudgetClassifier
 from ...parameters import FINITE, Fixed, Mutable, one_of, positive
 
@@ -102,8 +102,9 @@ class BPAClassifier(BudgetClassifier):
         },
         start={"code": lambda model: _CODES[model.update]},
         kernel=RBF("1.5/d"),
-        after=After(budget=_keep_budget, union=_find_neighbours),
-        files=Files(ranges={"per_vector": FINITE}, check=_check_neighbours),
+        # neighbours do not depend on classes
+        after=After(budget=_keep_budget, union=_find_neighbours, promotion=unchanged),
+        files=Files(ranges={"per_vector": FINITE}, check=_check_neighbours, whole_factor=False),
     )
 
     C = Mutable(positive)
@@ -114,7 +115,7 @@ class BPAClassifier(BudgetClassifier):
         budget: int = 100,
         kernel: Kernel | None = None,
         C: float = 0.45,
-        update: str = "nearest",
+        update: Literal["simple", "nearest", "projection"] = "nearest",
         classes: tuple[Any, ...] | None = None,
     ):
         super().__init__(locals())

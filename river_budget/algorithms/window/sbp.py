@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -187,7 +187,7 @@ class SBPClassifier(BudgetClassifier):
         slack: float = 0.02,
         steps: int = 4,
         fit_bias: bool = False,
-        eviction: str = "reservoir",
+        eviction: Literal["reservoir", "oldest"] = "reservoir",
         classes: tuple[Any, ...] | None = None,
         seed: int | None = None,
     ):

@@ -19,7 +19,7 @@ from ...inputs.batches import Batch
 from ...inputs.targets import Targets
 from ...core import memory
 from ...model.calls import Workspace, rows_for
-from ...nested import forget_free_rows
+from ...wrappers.nested import forget_free_rows
 from ..dicts import learn_example
 from .chunks import ShardRows
 

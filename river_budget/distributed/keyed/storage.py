@@ -64,7 +64,7 @@ class States:
     def of(self, model: Any) -> bytes:
         if self.form == PICKLED:
             return pickle.dumps(model, protocol=5)
-        return archive.packed(*nodes.encoded(model))
+        return archive.packed(*nodes.saved(model))  # which raises for what could not be read again
 
     def model(self, state: bytes) -> Any:
         """The model of these bytes. Compiled code takes for granted that the models of a shard are clones."""

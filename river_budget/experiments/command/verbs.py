@@ -13,6 +13,7 @@ from .options import (
     flag,
     many,
     option,
+    seconds,
     whole,
 )
 
@@ -50,7 +51,11 @@ def add_try(verbs: Any) -> None:
     many(verb, "--text", text, [])
     text = "rows that a label is late (default: it comes before the next row)"
     option(verb, "--delay", text, whole, default=0)
-    option(verb, "--plot", "draw errors into this file (default: no picture)", metavar="PNG")
+    text = "how long a model may take; a slower one stops there, and the table says after how many rows"
+    option(verb, "--seconds", text, seconds, 60.0)
+    add_seed(verb)
+    option(verb, "--plot", "draw errors into this file (default: no picture)", metavar="FILE")
+    flag(verb, "--code", "print a program in Python with the best model, to go on from there")
     text = "keep the best model in this file, for `predict` (default: not kept)"
     option(verb, "--save", text, metavar="FILE")
     add_formats(verb)
@@ -81,7 +86,7 @@ def add_race(verbs: Any) -> None:
     many(verb, "--data", "of phishing, bananas, image-segments, drift (default: all)")
     option(verb, "--examples", "at most so many of each stream (default: all)", whole)
     add_seed(verb)
-    option(verb, "--plot", "draw the curves of errors (default: no picture)", metavar="PNG")
+    option(verb, "--plot", "draw the curves of errors (default: no picture)", metavar="FILE")
     add_formats(verb)
 
 
@@ -111,7 +116,7 @@ def add_auto(verbs: Any) -> None:
     text = "the length of generated streams, which also sets the places of their drifts"
     option(verb, "--rows", text, whole, 10_000)
     add_seed(verb)
-    option(verb, "--plot", "draw errors against times (default: no picture)", metavar="PNG")
+    option(verb, "--plot", "draw errors against times (default: no picture)", metavar="FILE")
     add_formats(verb)
 
 
@@ -171,7 +176,7 @@ def add_curve(verbs: Any) -> None:
     many(verb, "--models", "such as BSGD FOGD KNN (default: seven, ours and linear)")
     option(verb, "--orders", "how often the stream is shuffled", whole, 5)
     option(verb, "--examples", "at most so many of each order", whole, 5000)
-    option(verb, "--plot", "where it is drawn (default: curve-DATA.png)", metavar="PNG")
+    option(verb, "--plot", "where it is drawn (default: curve-DATA.png)", metavar="FILE")
     add_formats(verb)
 
 
@@ -209,4 +214,20 @@ def run_speed(options: argparse.Namespace) -> int:
     check_names(options.data or (), list(STREAMS), "stream")
     tables = speed(options.data or (), options.examples, options.repeats, options.complete)
     print_tables(options, *tables)
+    return GOOD
+
+
+def add_completion(verbs: Any) -> None:
+    """Options of `completion`."""
+    text = "a script that lets your shell complete verbs and options"
+    verb = add_verb(verbs, "completion", run_completion, text)
+    verb.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
+
+
+def run_completion(options: argparse.Namespace) -> int:
+    """Print the script."""
+    from .completion import script
+    from .main import parser
+
+    print(script(parser(), options.shell))
     return GOOD

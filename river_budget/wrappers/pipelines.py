@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from river import compose
 
-from .guard.guard import is_guarded
-from .inputs.batches import Batch, batch_of
-from .inputs.frames import as_list
-from .inputs.targets import array_of
-from .nested import before_last, is_ours, last_step, memory_of, part_of
+from ..inputs.frames import as_list
+from ..inputs.targets import array_of
+from .nested import batch_for, before_last, is_ours, last_step, memory_of, part_of
 
 __all__ = [
     "decision_function_one",
@@ -176,7 +174,8 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
     The model is afterwards exactly as after a loop of `predict_one` and `learn_one`, also behind scalers, whose
     statistics change from row to row (mini-batches of River's pipelines use those of the whole batch).
 
-    Behind a `Guard` rows may hold values that are no numbers: they are predicted and kept out as in the loop.
+    A frame may hold text and gaps where the first step takes them, as an encoder, an imputer or a `Guard` does: each row
+    goes through the pipeline as its dict would.
 
     Not for streams where labels come late: here every label is known before the next prediction.
 
@@ -210,16 +209,18 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
     [^1]: The guide, [choosing a model](guide/choosing_a_model.md).
 
     """
-    if is_ours(model):
+    # a pipeline passes on what its last step has, so this looks at the class
+    if hasattr(type(model), "predict_then_learn_many"):
         further = {} if w is None else {"w": w}
         return model.predict_then_learn_many(X, y, **further)  # type: ignore[attr-defined]
-    batch = Batch(X) if is_guarded(model) else batch_of(X)
+    batch = batch_for(model, X)
     targets = as_list(y)
     weights = [None] * len(batch) if w is None else np.asarray(w, float).tolist()
     if not len(batch) == len(targets) == len(weights):
         raise ValueError(f"there must be {len(batch)} targets and weights, one for each example")
+    batch.check_series(targets)
     predictions = []
-    for x, target, weight in zip(batch.dicts(), targets, weights, strict=True):
+    for x, target, weight in zip(batch.as_given(), targets, weights, strict=True):
         predictions.append(model.predict_one(x))
         model.learn_one(x, target, **({} if weight is None else {"w": weight}))
     return batch.series(array_of(predictions), getattr(y, "name", None))

@@ -8,9 +8,9 @@ import pathlib
 import warnings
 from typing import Any
 
-from . import saving
-from .parameters import whole
-from .saving import LARGEST_FILE, SavedModelError, files, plain
+from .. import saving
+from ..parameters import whole
+from . import LARGEST_FILE, SavedModelError, files, plain
 
 __all__ = ["Checkpoint"]
 
@@ -95,7 +95,7 @@ class Checkpoint:
             try:
                 found_model, beside = saving.read(found[number], max_bytes)
                 position = plain.decoded(beside[KEY]["position"])
-            except (SavedModelError, KeyError, TypeError) as error:
+            except (SavedModelError, KeyError, TypeError, OSError) as error:
                 warnings.warn(f"{found[number]} is passed over: {error}", stacklevel=2)
             else:
                 self._saved = number

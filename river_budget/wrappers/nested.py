@@ -11,9 +11,11 @@ from typing import Any
 
 from river import base, compose
 
+from ..guard.passing import takes_numbers_only
+from ..inputs.batches import Batch
+from ..model.base import StreamModel
+from ..model.estimators import Supervised
 from .delayed import Delayed
-from .model.base import StreamModel
-from .model.estimators import Supervised
 
 
 def is_ours(model: Any) -> bool:
@@ -44,6 +46,19 @@ def all_ours(model: Any) -> Iterator[StreamModel]:
         yield from all_ours(vars(model))
 
 
+def holds_predictions(model: Any) -> bool:
+    """Whether predictions change a model: a Delayed in pipelines, wrappers and ensembles holds them."""
+    if isinstance(model, (list, tuple)):
+        return any(map(holds_predictions, model))
+    if isinstance(model, dict):
+        return any(map(holds_predictions, model.values()))
+    if isinstance(model, Delayed):
+        return True
+    return (
+        isinstance(model, base.Estimator) and not is_ours(model) and holds_predictions(vars(model))
+    )
+
+
 def forget_free_rows(model: Any) -> None:
     """Free the memory that models of this package keep to learn the next single example faster."""
     for ours in steps_of_ours(model):
@@ -65,6 +80,8 @@ def _parts(model: Any) -> dict[str, Any]:
     """The steps of a pipeline, or the parameters of any other estimator."""
     if isinstance(model, compose.Pipeline):
         return dict(model.steps)
+    if isinstance(model, (compose.TransformerUnion, compose.TransformerProduct)):
+        return dict(model.transformers)
     names = model._get_params()
     return {name: getattr(model, name) for name in names if name != "_POSITIONAL_ARGS"}
 
@@ -121,6 +138,17 @@ def last_step(model: Any) -> tuple[str, Any]:
         else:
             return path.removesuffix("__"), model
         path += f"{name}__"
+
+
+def batch_for(model: Any, X: Any) -> Batch:
+    """Examples for a model. All are checked first where text or a gap can only be an error for it."""
+    batch, first = Batch(X), model
+    while isinstance(first, compose.Pipeline) or part_of(first):
+        name = part_of(first)
+        first = getattr(first, name) if name else next(iter(first.steps.values()))
+    is_step = isinstance(first, base.Transformer)
+    checks = takes_numbers_only(first) or (batch.all_numbers and not is_step)
+    return batch.checked() if checks else batch
 
 
 def before_last(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:

@@ -8,15 +8,15 @@ from typing import Any
 
 from river import base
 
-from .inputs.features import in_order
-from .parameters import check_example, optional, positive, whole
+from ..inputs.features import in_order
+from ..parameters import ChecksNames, check_example, optional, positive, whole
 
 __all__ = ["FeatureBudget"]
 
 LARGEST_COUNT = 1e100  # larger counts are scaled down
 
 
-class FeatureBudget(base.Transformer):
+class FeatureBudget(ChecksNames, base.Transformer):
     """Passes on the most frequent features, at most `max_features` of them.
 
     For streams in which new names keep coming (words, identifiers, one-hot columns), in front of models that remember
