@@ -1,12 +1,12 @@
-"""The AutoKernel regressor: experts that predict numbers, mixed by a sum, under the squared loss.
+"""The AutoKernel regressor: experts that predict numbers, mixed by a sum, under the squared loss (examples/auto_kernel.md,
+Regression and Intervals).
 
-    spec      here
-    f_k       desk.scores[k, 0]: the difference of expert k from the running mean; desk.levels[k] is f_k / sy
-    my, sy    state.average, usual_size(state)
-    e         the error of the mixture, or of an expert (desk.errors[k, 0]), clipped to BOUND times the rms error
-    lo, hi    state.lowest, state.highest
-    r_i^2     memory.squared_error: their vote, with the latest errors, is the local variance
-    q         room.quantiles: of the error in units of found.spread; they begin as those of a normal distribution
+f_k       scores[k, 0]: the difference of expert k from the running mean; solver[CURVE] is f_k / sy
+my, sy    state.average, usual_size(state)
+e         the error of the mixture, or of an expert (errors[k, 0]), clipped to BOUND times the rms error
+lo, hi    state.lowest, state.highest
+r_i^2     m.per_vector[SQUARED_ERROR]: their vote, with the latest errors, is the local variance
+q         quantiles of the error in units of found.spread; they begin as those of a normal distribution
 
 Until two different targets were seen, nothing that depends on the size of targets is learned, so that their unit and
 their zero do not matter.
@@ -18,34 +18,39 @@ import math
 
 import numpy as np
 
-from ...block.limits import within
-from ...compiling.by_address import shared
-from ...compiling.jit import compiled
-from ...compiling.model_type import MODEL, NOTHING, NUMBERS
-from ...compiling.needs import Need
-from ...examples.call import row_of, scores_of, unpack_rows, whole_row
+from ...compiling import inlined, inner, passes
+from ...numerics import clamp
 from .binning import learn_bin_means
 from .experts import HEAVIEST_EXAMPLE, SOFTNESS, consult_experts, is_predicted, store
 from .linear_models import N_RATES, RATES, learn_least_squares, learn_linear
 from .memory import weigh
-from .metric import TRAINED, learn_weights
+from .metric import TRAINED, learn_metric
 from .mixer import LOSS_RATE, newton_step
 from .scaling import LARGEST_VALUE
 from .tables import (
     BINS,
+    CURVE,
     EXPERTS,
     FAR,
     LEVELS,
+    LOSS,
     NEAR,
     NEIGHBOURS,
+    ORIENTATION,
     OWN,
+    PLACE,
+    PLAIN,
     QUICK,
+    RAW,
+    SHARE,
+    SLOPE,
+    SQUARED_ERROR,
     SQUARES,
-    desk_of,
-    found_of,
-    memory_of,
-    room_of,
-    state_at,
+    START,
+    TARGET,
+    WEIGHT,
+    WIDE,
+    WORK,
 )
 
 LAST_TARGET_RATE = 0.5
@@ -71,49 +76,48 @@ FIRST_QUANTILE_RATE, LARGEST_QUANTILE_RATE = 40.0, 0.2
 OUTERMOST_QUANTILE = 1e3
 
 
-@compiled(called_from_python=True)
-def learn(call):
+@passes
+def learn(m, states, rows, room, desk):
     """Learn the rows in order; scores[t] = the prediction before x_t is learned. Returns how many rows it has processed."""
-    model, stream, n = unpack_rows(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w = whole_row(stream, t)
-        predict_number(model, x)
-        f[0] = found_of(model).forecast
+    state, width = states[0], rows.places.shape[0]
+    for t in range(rows.scores.shape[0]):
+        x, w = rows.values[width * t : width * (t + 1)], rows.weights[t]
+        predict(m, state, room, desk, x)
+        rows.scores[t, 0] = desk.found[0].forecast
         if w > 0.0:
-            learn_row(model, state, within(y, LARGEST_VALUE), w)
-    return n
+            y = clamp(rows.targets[t], LARGEST_VALUE)
+            learn_row(m, state, room, desk, y, min(w, HEAVIEST_EXAMPLE))
+    return rows.scores.shape[0]
 
 
-@compiled(called_from_python=True)
-def decide(call):
+@passes
+def score(m, states, rows, room, desk):
     """Predict all rows, and their spread if there is a second column. Returns how many rows it has processed."""
-    model, stream, n = unpack_rows(call)
-    for t in range(n):
-        x, f = row_of(stream[0], t), scores_of(stream, t)
-        predict_number(model, x)
-        f[0] = found_of(model).forecast
-        if f.shape[0] > 1:
-            f[1] = found_of(model).spread
-    return n
+    state, width = states[0], rows.places.shape[0]
+    for t in range(rows.scores.shape[0]):
+        predict(m, state, room, desk, rows.values[width * t : width * (t + 1)])
+        rows.scores[t, 0] = desk.found[0].forecast
+        if rows.scores.shape[1] > 1:
+            rows.scores[t, 1] = desk.found[0].spread
+    return rows.scores.shape[0]
 
 
 # The size of targets and errors
 
 
-@compiled
+@inner
 def has_scale(state):
     """Whether the model has learned two different targets."""
     return state.variance > CONSTANT_TARGETS * state.average * state.average
 
 
-@compiled
+@inner
 def usual_size(state):
     """sy, or 1 before there is one."""
     return math.sqrt(state.variance) if has_scale(state) else 1.0
 
 
-@compiled
+@inner
 def largest_error(state):
     """The largest error of a step: larger ones are clipped."""
     if state.rounds <= UNBOUNDED_ROUNDS or state.squared_error <= 0.0:
@@ -124,55 +128,50 @@ def largest_error(state):
 # Prediction
 
 
-@shared(Need.AUTO_NUMBERS, NOTHING, MODEL, NUMBERS)
-def predict_number(model, x):
-    """SCALE, EXPERTS and MIX: write everything that follows from x to the desk."""
-    state, desk, found = state_at(model.state), desk_of(model), found_of(model)
-    if is_predicted(model, state, x):
-        return
-    consult_experts(model, x)
-    values = desk.scores
-    values[OWN, 0] = state.last - state.average
-    if state.second_order >= 0:
-        values[SQUARES, 0] = desk.squares[0]
-    values[NEAR, 0] = vote(state, desk.near, found.near, SOFTNESS)
-    values[FAR, 0] = vote(state, desk.far, found.far, SOFTNESS)
-    found.spread = spread(model, state, found.near)
-    mix(model, state)
-    found.version = state.rounds + 1.0
+@inlined
+def predict(m, state, room, desk, x):
+    """Write everything that follows from x to the desk."""
+    found, scores = desk.found[0], desk.scores
+    if not is_predicted(state, found, desk.features[RAW], x):
+        consult_experts(m, state, room, desk, x)
+        scores[OWN, 0] = state.last - state.average
+        if state.second_order >= 0:
+            scores[SQUARES, 0] = scores[PLAIN, 0]
+        scores[NEAR, 0] = vote(state, desk.near, found.near, SOFTNESS)
+        scores[FAR, 0] = vote(state, desk.far, found.far, SOFTNESS)
+        found.spread = local_spread(state, desk.near, found.near, m.per_vector[SQUARED_ERROR])
+        mix(state, room.mixer, scores, desk.solver[CURVE], found)
+        found.version = state.rounds + 1.0
 
 
-@compiled
+@inner
 def vote(state, neighbours, n, softness):
     """What n neighbours say, beyond the mean."""
     weigh(neighbours, n, softness)
-    pi, targets, total = neighbours.share, neighbours.target, 0.0
+    total = 0.0
     for k in range(n):
-        total += pi[k] * targets[k]
+        total += neighbours[SHARE, k] * neighbours[TARGET, k]
     return total - state.average if n > 0 else 0.0
 
 
-@compiled
-def spread(model, state, n):
+@inner
+def local_spread(state, near, n, squared_errors):
     """The root of the local variance: a softer vote of the squared errors of n neighbours, and the latest."""
-    near, errors, variance = desk_of(model).near, memory_of(model).squared_error, 0.0
-    number = weigh(near, n, TRAINED)
+    number, variance = weigh(near, n, TRAINED), 0.0
     for k in range(n):
-        variance += near.share[k] * errors[near.place[k]]
+        variance += near[SHARE, k] * squared_errors[np.int64(near[PLACE, k])]
     variance = (number * variance + LATEST_VOTES * state.latest_error) / (number + LATEST_VOTES)
     return math.exp(state.stretch) * math.sqrt(variance)
 
 
-@compiled
-def mix(model, state):
-    """my + sy sum_k w_k f_k / sy, near the range of the targets"""
-    desk, found, mixer = desk_of(model), found_of(model), room_of(model).mixer
-    starts, weights, values, levels = (mixer.start, mixer.weight, desk.scores, desk.levels)
-    size, level = usual_size(state), 0.0
+@inner
+def mix(state, mixer, scores, levels, found):
+    """my + sy sum_k w_k f_k / sy, near the range of the targets. Writes f_k / sy to `levels`."""
+    starts, weights, size, level = mixer[START], mixer[WEIGHT], usual_size(state), 0.0
     for k in range(EXPERTS):
         levels[k] = 0.0
         if starts[k] != 0.0 and has_scale(state):
-            levels[k] = within(values[k, 0] / size, LARGEST_RATIO)
+            levels[k] = clamp(scores[k, 0] / size, LARGEST_RATIO)
             level += weights[k] * levels[k]
     margin = RANGE_MARGIN * (state.highest - state.lowest)
     forecast = min(max(state.average + level * size, state.lowest - margin), state.highest + margin)
@@ -182,42 +181,42 @@ def mix(model, state):
 # Learning
 
 
-@compiled
-def learn_row(model, state, y, w):
-    """LEARN, after `predict_number` of the same row."""
-    found, w = found_of(model), min(w, HEAVIEST_EXAMPLE)
-    if state.rounds == 0:  # before the first target there is no error
-        state.average = state.last = state.lowest = state.highest = y
-        found.forecast = y
-    error, bound = y - found.forecast, largest_error(state)
-    write_errors(model, state, y, bound)
+@inlined
+def learn_row(m, state, room, desk, y, w):
+    """Learn the row that was predicted last."""
+    found = desk.found[0]
+    error, bound = begin_round(state, found, desk.errors, desk.scores, y)
     if state.rounds > 0:
-        learn_mixture(model, state, y, bound, w)
-        learn_models(model, state, w)
-        learn_metric(model, state, y, w)
+        learn_mixture(state, room.mixer, desk.solver, found.level, y, bound, w)
+        learn_models(state, room, desk, w)
+        train_metric(state, room, desk, y, w)
     hard = abs(error) > state.absolute_error
-    store(model, state, y, hard, w, error * error, min(w * KERNEL_STEP, 1.0))
-    learn_spread(model, state, error, w)
+    store(m, state, room, desk, y, hard, w, error * error, min(w * KERNEL_STEP, 1.0))
+    learn_spread(state, room.quantiles, found.spread, error, w)
     learn_targets(state, y, error, bound, w)
     state.rounds += 1
 
 
-@compiled
-def write_errors(model, state, y, bound):
-    """Write the errors of every expert, clipped to the bound."""
-    desk = desk_of(model)
-    errors, values = desk.errors, desk.scores
+@inner
+def begin_round(state, found, errors, scores, y):
+    """(the error of the mixture, the largest error of a step): writes the errors of every expert, clipped to it. The first
+    target initialises the means, and is no error."""
+    if state.rounds == 0:
+        state.average = state.last = state.lowest = state.highest = y
+        found.forecast = y
+    bound = largest_error(state)
     for k in range(EXPERTS):
-        errors[k, 0] = within(y - state.average - values[k, 0], bound)
+        errors[k, 0] = clamp(y - state.average - scores[k, 0], bound)
+    return y - found.forecast, bound
 
 
-@compiled
-def learn_mixture(model, state, y, bound, w):
+@inner
+def learn_mixture(state, mixer, solver, level, y, bound, w):
     """g_k = -e f_k / sy"""
-    desk, size, starts = desk_of(model), usual_size(state), room_of(model).mixer.start
-    losses, rate = room_of(model).mixer.loss, max(1.0 / (state.rounds + 1.0), LOSS_RATE)
-    levels, slopes, target = desk.levels, desk.solver.slope, (y - state.average) / size
-    error = within(target - found_of(model).level, bound / size)
+    starts, losses, slopes, levels = mixer[START], mixer[LOSS], solver[SLOPE], solver[CURVE]
+    size, rate = usual_size(state), max(1.0 / (state.rounds + 1.0), LOSS_RATE)
+    target = (y - state.average) / size
+    error = clamp(target - level, bound / size)
     for k in range(EXPERTS):
         slopes[k] = -error * levels[k]
         if starts[k] != 0.0:
@@ -225,51 +224,54 @@ def learn_mixture(model, state, y, bound, w):
             loss = min(lacks * lacks, 1e6) if has_scale(state) else 0.0
             losses[k] += rate * (loss - losses[k])
     if state.rounds >= MIXING_ROUND:
-        newton_step(model, slopes, levels, 1.0, w)
+        newton_step(mixer, solver, 1.0, w)
 
 
-@compiled
-def learn_models(model, state, w):
-    """lin, bin, linrls"""
-    errors, size = desk_of(model).errors, usual_size(state)
+@inlined
+def learn_models(state, room, desk, w):
+    """The linear models and the bins."""
+    errors, linear, size = desk.errors, room.linear, usual_size(state)
+    wide, steps = desk.features[WIDE], desk.features[WORK]
     if has_scale(state):
         for u in range(N_RATES):
-            lacking = row_of(errors, QUICK + u)
-            lacking[0] = w * within(lacking[0] / size, LARGEST_RATIO)
-            learn_linear(model, u, RATES[u] * size, lacking)
-    learn_bin_means(model, errors[BINS, 0], w)
+            lacking = errors[QUICK + u]
+            lacking[0] = w * clamp(lacking[0] / size, LARGEST_RATIO)
+            learn_linear(linear.weights, linear.sums, u, RATES[u] * size, wide, lacking, steps)
+    learn_bin_means(room.bins.cells, desk.hits, errors[BINS, 0], w)
     if state.second_order >= 0:
-        learn_least_squares(model, state, row_of(errors, SQUARES), w)
+        orientations, n = desk.features[ORIENTATION], state.second_order + 1
+        learn_least_squares(room.squares, n, wide, orientations, errors[SQUARES], w, desk.gain)
 
 
-@compiled
-def learn_metric(model, state, y, w):
+@inlined
+def train_metric(state, room, desk, y, w):
     """g_f of (y - vote)^2 in units of the variance of targets, with the shares of a softer vote, which replace those of
     the neighbours."""
-    near, n, size = desk_of(model).near, found_of(model).near, usual_size(state)
-    if n < NEIGHBOURS or not has_scale(state):
-        return
-    mean = state.average + vote(state, near, n, TRAINED)
-    pi, targets = near.share, near.target
-    for k in range(n):
-        pi[k] *= within((targets[k] - mean) / size, LARGEST_RATIO)
-    learn_weights(model, state, pi, within((mean - y) / size, LARGEST_RATIO), w)
+    near, n, size = desk.near, desk.found[0].near, usual_size(state)
+    if n >= NEIGHBOURS and has_scale(state):
+        mean = state.average + vote(state, near, n, TRAINED)
+        for k in range(n):
+            near[SHARE, k] *= clamp((near[TARGET, k] - mean) / size, LARGEST_RATIO)
+        lacking = clamp((mean - y) / size, LARGEST_RATIO)
+        learn_metric(
+            room.metric, desk.features, near, room.archive.rows, state.features, lacking, w
+        )
 
 
-@compiled
-def learn_spread(model, state, error, w):
+@inner
+def learn_spread(state, quantiles, spread, error, w):
     """Enlarge the factor on the spread if the 90 % interval missed the target, else shrink it a ninth as much.
 
     Quantiles of errors go up by their level, or down by the rest to 1 where the error lies below: so in the long run their
     share of errors does lie there, whatever their distribution is and however it drifts."""
-    quantiles, spread, w = room_of(model).quantiles, found_of(model).spread, min(w, 1.0)
+    w = min(w, 1.0)
     if state.rounds < QUANTILE_ROUND or spread <= 0.0:
         return
     rate = min(FIRST_QUANTILE_RATE / (state.rounds + 1.0), LARGEST_QUANTILE_RATE)
     rate, scaled = w * max(rate, QUANTILE_RATE), error / spread
     for k in range(LEVELS.shape[0]):
         below = 0.5 if scaled == quantiles[k] else (1.0 if scaled < quantiles[k] else 0.0)
-        quantiles[k] = within(quantiles[k] + rate * (LEVELS[k] - below), OUTERMOST_QUANTILE)
+        quantiles[k] = clamp(quantiles[k] + rate * (LEVELS[k] - below), OUTERMOST_QUANTILE)
     for k in range(1, LEVELS.shape[0]):  # those that have crossed change places
         value, place = quantiles[k], k
         while place > 0 and quantiles[place - 1] > value:
@@ -279,10 +281,10 @@ def learn_spread(model, state, error, w):
     if state.rounds >= MIXING_ROUND:
         missed = 1.0 if abs(error) > NINETY * spread else 0.0
         rate = max(STRETCH_RATE, FIRST_STRETCH_RATE / (state.rounds + 1.0))
-        state.stretch = within(state.stretch + w * rate * (missed - 0.1), LONGEST_STRETCH)
+        state.stretch = clamp(state.stretch + w * rate * (missed - 0.1), LONGEST_STRETCH)
 
 
-@compiled
+@inner
 def learn_targets(state, y, error, bound, w):
     """Update the running means of targets and errors. The first target has initialised those of targets."""
     if state.rounds > 0:

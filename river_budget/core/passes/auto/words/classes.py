@@ -1,4 +1,5 @@
-"""AutoKernel's classifier on words: experts that need no dense rows, under the same mixer and calibration.
+"""AutoKernel's classifier on words: experts that need no dense rows, under the same mixer and calibration
+(examples/auto_kernel.md, Words).
 
 The experts are the prior and those of learners.py: linear and confident on x / |x|, and the two of counts. v of the
 confident one is the mean of p (1 - p), of two classes its double.
@@ -6,89 +7,89 @@ confident one is the mean of p (1 - p), of two classes its double.
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....compiling.jit import compiled
-from ....examples.call import row_of
-from ....examples.present_features import example, example_and_scores, unpack
+from ....compiling import inlined, inner, passes
+from ....expansion.examples import example
 from ..calibration import calibrate
 from ..experts import HEAVIEST_EXAMPLE
 from ..log_loss import class_of, learn_mixture, link, mix, write_errors, write_scores
-from ..tables import desk_of, state_at
+from ..tables import MIXTURE
 from .learners import (
     CONFIDENT_PART,
     FEW_COUNTS,
     LINEAR_PART,
     RATE,
-    UNBOUNDED,
+    count_scores,
+    first_count,
     inverse_root,
     learn_confident,
     learn_counts,
     learn_linear,
+    linear_scores,
     meet,
-    predict_counts,
-    predict_linear,
     squared_length,
 )
 
-LINEAR, CONFIDENT = np.int64(1), np.int64(2)  # experts, behind the prior
+LINEAR, CONFIDENT = 1, 2  # experts, behind the prior
 LEAST_CURVE = 1e-3
 
 
-@compiled(called_from_python=True)
-def learn(call):
+@passes
+def learn(m, states, rows, room, desk):
     """As `log_loss.learn`."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w = example(model, stream, t)
-        predict_classes(model, state, x)
-        write_scores(model, f)
+    state = states[0]
+    for t in range(rows.scores.shape[0]):
+        x, w = example(m, rows, t), rows.weights[t]
+        inverse = inverse_root(squared_length(x))
+        predict(m, state, room, desk, x, inverse)
+        write_scores(
+            desk.scores, desk.logs, desk.shares[MIXTURE], room.unseen, desk.found[0], rows.scores[t]
+        )
         if w > 0.0:
-            learn_class(model, state, x, class_of(model, y), min(w, HEAVIEST_EXAMPLE))
-    return n
+            y = class_of(desk.scores, rows.targets[t])
+            learn_class(m, state, room, desk, x, inverse, y, min(w, HEAVIEST_EXAMPLE))
+    return rows.scores.shape[0]
 
 
-@compiled(called_from_python=True)
-def decide(call):
-    """As `log_loss.decide`."""
-    model, stream, n = unpack(call)
-    for t in range(n):
-        x, f = example_and_scores(model, stream, t)
-        predict_classes(model, state_at(model.state), x)
-        write_scores(model, f)
-    return n
+@passes
+def score(m, states, rows, room, desk):
+    """As `log_loss.score`."""
+    for t in range(rows.scores.shape[0]):
+        x = example(m, rows, t)
+        predict(m, states[0], room, desk, x, inverse_root(squared_length(x)))
+        write_scores(
+            desk.scores, desk.logs, desk.shares[MIXTURE], room.unseen, desk.found[0], rows.scores[t]
+        )
+    return rows.scores.shape[0]
 
 
-@compiled
-def predict_classes(model, state, x):
+@inlined
+def predict(m, state, room, desk, x, inverse):
     """All experts, and their mixture."""
-    desk = desk_of(model)
-    scores, shares, inverse = desk.scores, desk.shares, inverse_root(squared_length(x))
-    predict_linear(model, x, LINEAR_PART, inverse, row_of(scores, LINEAR))
-    predict_linear(model, x, CONFIDENT_PART, inverse, row_of(scores, CONFIDENT))
-    predict_counts(model, state, x)
+    scores, shares = desk.scores, desk.shares
+    linear_scores(m.vectors, room.bias, x, LINEAR_PART, inverse, scores[LINEAR])
+    linear_scores(m.vectors, room.bias, x, CONFIDENT_PART, inverse, scores[CONFIDENT])
+    count_scores(m, state, room, desk, x)
     for k in range(LINEAR, FEW_COUNTS + 1):
-        link(row_of(scores, k), row_of(shares, k))
-    mix(model)
-    calibrate(model)
+        link(scores[k], shares[k])
+    mix(room.mixer, room.prior, scores, shares, desk.logs)
+    calibrate(room.calibration, shares[MIXTURE], desk.found[0])
 
 
-@compiled
-def learn_class(model, state, x, y, w):
-    """LEARN, after `predict_classes` of the same row."""
-    write_errors(model, y, w)
-    learn_mixture(model, state, y, w)
-    meet(model, state, x)
-    inverse, errors = inverse_root(squared_length(x)), desk_of(model).errors
-    learn_linear(model, x, inverse, RATE, row_of(errors, LINEAR))
-    curve = w * max(curve_of(row_of(desk_of(model).shares, CONFIDENT)), LEAST_CURVE)
-    learn_confident(model, x, inverse, curve, UNBOUNDED, row_of(errors, CONFIDENT))
-    learn_counts(model, x, y, w, 1.0)
+@inlined
+def learn_class(m, state, room, desk, x, inverse, y, w):
+    """Learn the example that was predicted last."""
+    errors, first = desk.errors, first_count(desk.errors.shape[1])
+    write_errors(errors, desk.shares, desk.scores, y, w)
+    learn_mixture(state, room, desk, y, w)
+    meet(m.vectors, state, x[0], first)
+    learn_linear(m.vectors, room.bias, x, inverse, RATE, errors[LINEAR])
+    curve = w * max(curve_of(desk.shares[CONFIDENT]), LEAST_CURVE)
+    learn_confident(m.vectors, room.bias, x, inverse, curve, False, errors[CONFIDENT])
+    learn_counts(m.vectors, room.totals, x, first, y, w)
     state.rounds += 1
 
 
-@compiled
+@inner
 def curve_of(shares):
     """The mean of p (1 - p), and of two classes its double."""
     total, n = 0.0, shares.shape[0]
