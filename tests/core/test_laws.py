@@ -15,7 +15,7 @@ import sys
 import bits
 import pytest
 from folders import PYTHONPATH, syntax_of
-from models import KERNELS, MODELS, STRATEGIES, learned, one_of_each, stream_for, variant
+from models import KERNELS, MODELS, STRATEGIES, one_of_each, stream_for, variant
 from optional import needs_compiler
 from processes import output_of
 

@@ -76,7 +76,7 @@ def test_without_memory_for_it_a_change_changes_nothing(model, name, monkeypatch
 
         before = pickle.dumps(model)
         with monkeypatch.context() as patch:
-            patch.setattr(blocks, "zeros", scarce)
+            patch.setattr(memory, "zeros", scarce)
             try:
                 model.mutate({name: value})
                 break
