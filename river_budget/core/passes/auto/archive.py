@@ -27,7 +27,7 @@ import numpy as np
 from ...compiling import inlined, inner
 from ...numerics import squared_distance
 from .memory import LEAST_VOTE_WEIGHT, insert_neighbour
-from .tables import DISTANCE, FOLLOWED, LINKED, LINKS, PLACE, ROW, SCALED, TARGET, W
+from .tables import DISTANCE, FOLLOWED, LINKED, LINKS, PLACE, ROW, TARGET, W
 
 WORD_BITS, LAST_BIT = 6, 63  # 64 bits in a word of seen and held
 # With many classes, where other work takes longer and the far vote counts for more, a search takes more steps, and the
@@ -42,20 +42,19 @@ def hold(held, row):
 
 
 @inlined
-def find_far(archive, desk, weights, n, d, steps):
+def find_far(archive, search, weights, x, n, d, steps):
     """Write the K nearest rows of memory and archive; n are near in the memory. Each step follows the links of FOLLOWED
     rows. Returns how many there are. d: features in use."""
-    near, far, compared = desk.near, desk.far, desk.compared
-    for i in range(desk.seen.shape[0]):
-        desk.seen[i] = archive.held[i]
+    near, far, compared, seen = search.near, search.far, search.compared, search.seen
+    for i in range(seen.shape[0]):
+        seen[i] = archive.held[i]
     for k in range(n):  # begin in the memory
         far[DISTANCE, k], far[PLACE, k] = near[DISTANCE, k], 2.0 * near[ROW, k]
     for _ in range(steps):
-        number = follow_links(archive.links, far, n, desk.seen, compared)
+        number = follow_links(archive.links, far, n, seen, compared[PLACE])
         for i in range(number):
             row = archive.rows[np.int64(compared[PLACE, i])]
-            distance = squared_distance(row, desk.features[SCALED], weights, d)
-            compared[DISTANCE, i] = distance
+            compared[DISTANCE, i] = squared_distance(row, x, weights, d)
         for i in range(number):
             n = insert_neighbour(far, n, compared[DISTANCE, i], 2.0 * compared[PLACE, i])
     for k in range(n):
@@ -64,10 +63,10 @@ def find_far(archive, desk, weights, n, d, steps):
 
 
 @inner
-def follow_links(links, far, n, seen, compared):
+def follow_links(links, far, n, seen, places):
     """Write the rows linked from the nearest rows that have not been followed yet, without rows already seen. Returns how
     many there are."""
-    followed, end, places = 0, 0, compared[PLACE]
+    followed, end = 0, 0
     for k in range(n):
         place = np.int64(far[PLACE, k])
         if place & 1 == 0 and followed < FOLLOWED:

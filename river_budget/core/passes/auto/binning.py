@@ -50,10 +50,9 @@ FIRST = BIN_TABLES // BIN_DEPTH
 
 
 @inner
-def join_bins(bins, feature, key):
+def join_bins(slots, cells, feature, key):
     """Draw a number of the feature for every slot; it gets a slot if its number is the smallest so far. So all features
     have the same chance, in whatever order they appear. Tables that use the feature are emptied."""
-    slots, cells = bins.slots, bins.cells
     for s in range(BIN_SLOTS):
         b, j, draw = s // BIN_TABLES, s % BIN_TABLES, numbered(key, s)
         if draw < slots[DRAW, s]:
@@ -67,9 +66,10 @@ def join_bins(bins, feature, key):
 @passes
 def rejoin(states, room):
     """Add all features that have varied to new bins, with the same result as when they began to vary."""
+    features, models = room.features, room.models
     for f in range(states[0].features):
-        if room.moments[ORIENTATION, f] != 0.0:
-            join_bins(room.bins, f, room.keys[f])
+        if features.moments[ORIENTATION, f] != 0.0:
+            join_bins(models.slots, models.cells, f, features.keys[f])
     return 0
 
 
@@ -77,9 +77,10 @@ def rejoin(states, room):
 def find_cells(slots, row, hits):
     """Write the rows of the cells in which this scaled row lies to hits[CELL]. Overwrites the other hits."""
     cells, values = hits[CELL], hits[OLD]
+    depth = slots.shape[1] // BIN_TABLES
     for j in range(BIN_TABLES):
         cells[j] = 0.0
-    for b in range(BIN_DEPTH):
+    for b in range(depth):
         start = b * BIN_TABLES
         for j in range(b * FIRST, BIN_TABLES):  # gathered first, so that the next loop vectorises
             values[j] = row[np.int64(slots[FEATURE, start + j])]

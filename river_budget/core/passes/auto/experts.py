@@ -28,15 +28,11 @@ from .tables import (
     IMPORTANCE,
     IN_ARCHIVE,
     KERNEL,
-    MEAN,
     ORIENTATION,
-    PLACE,
     PLAIN,
     QUICK,
-    ROW,
     SCALED,
     SQUARED_ERROR,
-    VARIANCE,
     WIDE,
 )
 
@@ -61,57 +57,64 @@ def is_predicted(state, found, raw, x):
 
 
 @inlined
-def consult_experts(m, state, room, desk, x):
-    """Scale the row, and write what follows from it: scores of the experts that have some, and the neighbours of those
-    that vote. Overwrites m.row, m.logs and m.buffer."""
-    scores, found, d, n = desk.scores, desk.found[0], state.features, padded(m.head[0].count)
-    scaled, wide, weights = desk.features[SCALED], desk.features[WIDE], room.metric[IMPORTANCE]
-    varying = scale(room.moments, desk.features, x, d, state.rounds)
+def consult_models(state, features, models, row, hits, scores, x):
+    """Scale the row, and write the scores of experts that need no memory. Returns how many features have varied."""
+    scaled, wide = row[SCALED], row[WIDE]
+    varying = scale(features.moments, row, x, state.features, state.rounds)
     for u in range(N_RATES):
-        linear_scores(room.linear.weights, N_RATES, u, wide, scores[QUICK + u])
+        linear_scores(models.linear, N_RATES, u, wide, scores[QUICK + u])
     if state.second_order >= 0:
-        linear_scores(room.squares.weights, 1, 0, wide, scores[PLAIN])
-    find_cells(room.bins.slots, scaled, desk.hits)
-    bin_scores(room.bins.cells, desk.hits[CELL], scores[BINS])
-    compute_distances(m.vectors, weights, scaled, m.row, n, d)
-    kernel_scores(m.coefficients, m.row, m.logs, n, varying, scores[KERNEL])
-    near = find_nearest(m.row, m.head[0].count, m.logs, m.buffer, desk.near)
-    for k in range(near):
-        desk.near[ROW, k] = m.per_vector[IN_ARCHIVE, np.int64(desk.near[PLACE, k])]
-    steps = MORE_STEPS if scores.shape[1] >= MANY_COLUMNS else STEPS
-    found.near, found.far = near, find_far(room.archive, desk, weights, near, d, steps)
-    note_facts(desk.near, near, room.archive.facts)
-    note_facts(desk.far, found.far, room.archive.facts)
+        linear_scores(models.squares, 1, 0, wide, scores[PLAIN])
+    find_cells(models.slots, scaled, hits)
+    bin_scores(models.cells, hits[CELL], scores[BINS])
+    return varying
 
 
 @inlined
-def store(m, state, room, desk, target, hard, w, squared_error, kernel_rate):
-    """Store the row in memory and archive, with its coefficients in the kernel, and take its features over: bins look at
-    those that begin to vary with it. A hard row that is overwritten moves to the other half of the memory."""
-    memory, head, held, features = m.per_vector, m.head[0], room.archive.held, desk.features
-    place, recent = state.recent_place, recent_places(head)
+def consult_memory(m, state, metric, archive, search, row, varying, opinions):
+    """Write the scores of the kernel, and the neighbours. Overwrites m.row, m.logs and m.buffer."""
+    count, distances, near, found = m.head[0].count, m.row, search.near, opinions.found[0]
+    weights, x, scores = metric[IMPORTANCE], row[SCALED], opinions.scores
+    n, d, steps = padded(count), state.features, STEPS
+    compute_distances(m.vectors, weights, x, distances, n, d)
+    kernel_scores(m.coefficients, distances, m.logs, n, varying, scores[KERNEL])
+    found.near = find_nearest(distances, count, m.logs, m.buffer, m.per_vector[IN_ARCHIVE], near)
+    if scores.shape[1] >= MANY_COLUMNS:
+        steps = MORE_STEPS
+    found.far = find_far(archive, search, weights, x, found.near, d, steps)
+    note_facts(near, found.near, archive.facts)
+    note_facts(search.far, found.far, archive.facts)
+
+
+# Learning
+
+
+@inlined
+def store(m, state, archive, far, row, opinions, target, hard, w, squared_error, kernel_rate):
+    """Store the row in memory and archive, with its coefficients in the kernel, the errors times a rate. A hard row that is
+    overwritten moves to the other half of the memory."""
+    memory, head, place, errors = (
+        m.per_vector,
+        m.head[0],
+        state.recent_place,
+        opinions.errors[KERNEL],
+    )
+    recent = recent_places(head)
     if place < head.count:
         if memory[HARD, place] != 0.0 and head.budget > recent:
-            move_to_hard(m, state, held, place, recent + state.hard_place)
+            move_to_hard(m, state, archive.held, place, recent + state.hard_place)
             state.hard_place = (state.hard_place + 1) % (head.budget - recent)
         else:
-            hold(held, np.int64(memory[IN_ARCHIVE, place]))
+            hold(archive.held, np.int64(memory[IN_ARCHIVE, place]))
     head.count = max(head.count, place + 1)
     state.recent_place = (place + 1) % recent
-    memory[IN_ARCHIVE, place] = archive_row(
-        room.archive, state, features[SCALED], target, w, desk.far, desk.found[0].far
-    )
-    memory[HARD, place], memory[ARRIVAL, place] = 1.0 if hard else 0.0, state.rounds
-    memory[SQUARED_ERROR, place] = squared_error
-    for c in range(desk.errors.shape[1]):
-        m.coefficients[c, place] = kernel_rate * desk.errors[KERNEL, c]
+    number = archive_row(archive, state, row[SCALED], target, w, far, opinions.found[0].far)
+    memory[IN_ARCHIVE, place], memory[HARD, place] = number, 1.0 if hard else 0.0
+    memory[ARRIVAL, place], memory[SQUARED_ERROR, place] = state.rounds, squared_error
+    for c in range(errors.shape[0]):
+        m.coefficients[c, place] = kernel_rate * errors[c]
     for f in range(state.features):
-        m.vectors[f, place] = features[SCALED, f]
-        if features[ORIENTATION, f] != 0.0 and room.moments[ORIENTATION, f] == 0.0:
-            join_bins(room.bins, f, room.keys[f])
-    for f in range(state.features):
-        room.moments[MEAN, f], room.moments[VARIANCE, f] = features[MEAN, f], features[VARIANCE, f]
-        room.moments[ORIENTATION, f] = features[ORIENTATION, f]
+        m.vectors[f, place] = row[SCALED, f]
 
 
 @inlined
@@ -127,3 +130,13 @@ def move_to_hard(m, state, held, place, other):
     for k in range(memory.shape[0]):
         memory[k, other] = memory[k, place]
     head.count = max(head.count, other + 1)
+
+
+@inlined
+def keep_moments(state, features, models, row):
+    """Take over the moments of the present row. Bins look at features that begin to vary with it."""
+    for f in range(state.features):
+        if row[ORIENTATION, f] != 0.0 and features.moments[ORIENTATION, f] == 0.0:
+            join_bins(models.slots, models.cells, f, features.keys[f])
+        for k in range(features.moments.shape[0]):
+            features.moments[k, f] = row[k, f]

@@ -5,9 +5,9 @@ J. Duchi, E. Hazan, Y. Singer. Adaptive subgradient methods for online learning 
 2011. (Here the sums of squares decay.)
 
     x+       row: 1, and then the scaled features
-    L_u, G   linear.weights, linear.sums: per rate, the weights of every column, and sums of squared gradients, the mean
+    L_u, G   models.linear, models.sums: per rate, the weights of every column, and sums of squared gradients, the mean
              over columns
-    w        squares.weights, which begins at 1/C for x+ = 1; its covariance  squares.covariance
+    w        models.squares, which begins at 1/C for x+ = 1; its covariance  models.covariance
     trace    of the covariance: the model forgets only while the trace is small
 """
 
@@ -55,20 +55,20 @@ def mean_square(errors):
 
 
 @inlined
-def learn_least_squares(squares, n, row, orientations, errors, w, gain):
+def learn_least_squares(weights, covariance, n, row, orientations, errors, w, gain):
     """With the gain q = P x and the factor k = w / (forgetting + w x'q), w_c += k errors[c] q;  P <- P - k q q', divided
     by the forgetting while the trace stays below its initial value. n: features in use, and one. Overwrites `gain`.
 
     Entries of features that have never varied stay initial. Both halves of P get the same bits, so it stays symmetric.
     """
-    covariance, rounded, trace, number = squares.covariance, gain.shape[0], 0.0, 0
+    rounded, trace, number = gain.shape[0], 0.0, 0
     for i in range(n):
         gain[i] = dot(row, covariance[i], rounded)
     for i in range(n, rounded):
         gain[i] = 0.0
     factor = w / (SQUARES_FORGETTING + w * dot(gain, row, rounded))
     for c in range(errors.shape[0]):
-        add_multiple(squares.weights[c], factor * errors[c], gain, rounded)
+        add_multiple(weights[c], factor * errors[c], gain, rounded)
     for i in range(n):
         if i == 0 or orientations[i - 1] != 0.0:
             trace += covariance[i, i] - factor * (gain[i] * gain[i])

@@ -16,15 +16,22 @@ from ...numerics import exp_of, log_of
 from .archive import MANY_COLUMNS
 from .binning import learn_bins
 from .calibration import CERTAIN, calibrate, learn_calibration
-from .experts import HEAVIEST_EXAMPLE, SOFTNESS, consult_experts, is_predicted, store
-from .linear_models import N_RATES, RATES, learn_least_squares, learn_linear
+from .experts import (
+    HEAVIEST_EXAMPLE,
+    SOFTNESS,
+    consult_memory,
+    consult_models,
+    is_predicted,
+    keep_moments,
+    store,
+)
+from .linear_models import N_RATES, RATES, learn_least_squares, learn_linear, mean_square
 from .memory import weigh
 from .metric import TRAINED, learn_metric
 from .mixer import LOSS_RATE, newton_step
 from .tables import (
     BINS,
     CURVE,
-    EXPERTS,
     FAR,
     LOSS,
     MIXTURE,
@@ -58,35 +65,51 @@ NEVER = -1e3  # log-odds that are a probability of 0
 
 @passes
 def learn(m, states, rows, room, desk):
-    """Learn the rows in order; scores[t] = log-probabilities before x_t is learned, or log-odds of two classes.
-    Returns how many rows it has processed."""
-    state, width = states[0], rows.places.shape[0]
-    for t in range(rows.scores.shape[0]):
-        x, w = rows.values[width * t : width * (t + 1)], rows.weights[t]
-        predict(m, state, room, desk, x)
+    """Learn the rows in order, those of weight 0 only score; scores[t] = log-probabilities before x_t is learned, or log-odds
+    of two classes. Returns how many rows it has processed."""
+    features, models, archive, mixing = room.features, room.models, room.archive, room.mixing
+    opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
+    state, found, width = states[0], desk.opinions.found[0], rows.places.shape[0]
+    values, targets, weights, results = rows.values, rows.targets, rows.weights, rows.scores
+    for t in range(results.shape[0]):
+        x, w = values[width * t : width * (t + 1)], weights[t]
+        if not is_predicted(state, found, row[RAW], x):
+            varying = consult_models(state, features, models, row, hits, opinions.scores, x)
+            consult_memory(m, state, features.metric, archive, search, row, varying, opinions)
+            give_opinions(state, search, mixing.prior, opinions)
+            mix(mixing.mixer, mixing.prior, opinions.scores, opinions.shares, opinions.logs)
+            calibrate(mixing.calibration, opinions.shares[MIXTURE], found)
+            found.version = state.rounds + 1.0
         write_scores(
-            desk.scores, desk.logs, desk.shares[MIXTURE], room.unseen, desk.found[0], rows.scores[t]
+            opinions.logs[MIXTURE], opinions.shares[MIXTURE], mixing.unseen, found, results[t]
         )
         if w > 0.0:
-            y = class_of(desk.scores, rows.targets[t])
-            learn_row(m, state, room, desk, y, min(w, HEAVIEST_EXAMPLE))
-    return rows.scores.shape[0]
-
-
-@passes
-def score(m, states, rows, room, desk):
-    """Score all rows. Returns how many it has scored."""
-    state, width = states[0], rows.places.shape[0]
-    for t in range(rows.scores.shape[0]):
-        predict(m, state, room, desk, rows.values[width * t : width * (t + 1)])
-        write_scores(
-            desk.scores, desk.logs, desk.shares[MIXTURE], room.unseen, desk.found[0], rows.scores[t]
-        )
-    return rows.scores.shape[0]
+            y, w = class_of(targets[t], opinions.scores), min(w, HEAVIEST_EXAMPLE)
+            hard = opinions.shares[MIXTURE, y] < EASY
+            write_errors(opinions.errors, opinions.shares, opinions.scores, y, w)
+            learn_mixture(state, mixing, opinions, y, w)
+            learn_models(state, models, row, hits, gain, opinions.errors, w)
+            train_metric(state, features.metric, archive.rows, row, search.near, found.near, y, w)
+            store(
+                m,
+                state,
+                archive,
+                search.far,
+                row,
+                opinions,
+                np.float64(y),
+                hard,
+                w,
+                0.0,
+                KERNEL_STEP,
+            )
+            keep_moments(state, features, models, row)
+            state.rounds += 1
+    return results.shape[0]
 
 
 @inner
-def class_of(scores, target):
+def class_of(target, scores):
     """The number of the class: a target of two classes is -1 or 1."""
     return np.int64(target) if scores.shape[1] > 1 else np.int64(target > 0.0)
 
@@ -95,26 +118,21 @@ def class_of(scores, target):
 
 
 @inlined
-def predict(m, state, room, desk, x):
-    """Write everything that follows from x to the desk."""
-    found, scores, shares = desk.found[0], desk.scores, desk.shares
-    if not is_predicted(state, found, desk.features[RAW], x):
-        consult_experts(m, state, room, desk, x)
-        if state.second_order >= 0:
-            # 1 and 0 for the right class and others, as logarithms of odds; one column stands for both of two classes
-            middle = 0.5 if scores.shape[1] == 1 else 0.0
-            confident = max(state.residual, LEAST_RESIDUAL)
-            for c in range(scores.shape[1]):
-                scores[SQUARES, c] = (scores[PLAIN, c] - middle) / confident
-        for k in range(QUICK, EXPERTS):
-            if k != NEAR and k != FAR:
-                link(scores[k], shares[k])
-        vote(desk.near, found.near, SOFTNESS, room.prior, shares[NEAR])
-        softness = SOFTNESS if scores.shape[1] >= MANY_COLUMNS else TRAINED
-        vote(desk.far, found.far, softness, room.prior, shares[FAR])
-        mix(room.mixer, room.prior, scores, shares, desk.logs)
-        calibrate(room.calibration, shares[MIXTURE], found)
-        found.version = state.rounds + 1.0
+def give_opinions(state, search, prior, opinions):
+    """Write the probabilities of every expert but the prior."""
+    found, scores, shares = opinions.found[0], opinions.scores, opinions.shares
+    if state.second_order >= 0:
+        # 1 and 0 for the right class and others, as logarithms of odds; one column stands for both of two classes
+        middle = 0.5 if scores.shape[1] == 1 else 0.0
+        confident = max(state.residual, LEAST_RESIDUAL)
+        for c in range(scores.shape[1]):
+            scores[SQUARES, c] = (scores[PLAIN, c] - middle) / confident
+    for k in range(shares.shape[0] - 1):
+        if k != OWN and k != NEAR and k != FAR:
+            link(scores[k], shares[k])
+    vote(search.near, found.near, SOFTNESS, prior, shares[NEAR])
+    softness = SOFTNESS if scores.shape[1] >= MANY_COLUMNS else TRAINED
+    vote(search.far, found.far, softness, prior, shares[FAR])
 
 
 @inner
@@ -151,16 +169,13 @@ def vote(neighbours, n, softness, prior, votes):
 @inner
 def mix(mixer, prior, scores, shares, logs):
     """Write the prior;  l_k = log((1 - eps) p_k + eps / C);  P = softmax(sum_k w_k l_k)"""
-    starts, weights, mixed, n = mixer[START], mixer[WEIGHT], logs[MIXTURE], prior.shape[0]
+    weights, mixed, n = mixer[WEIGHT], logs[MIXTURE], prior.shape[0]
     for c in range(n):
         shares[OWN, c], mixed[c] = prior[c], 0.0
-    for k in range(EXPERTS):
+    for k in range(weights.shape[0]):
         for c in range(n):
             logs[k, c] = log_of((1.0 - UNIFORM_SHARE) * shares[k, c] + UNIFORM_SHARE / n)
-    for k in range(EXPERTS):
-        if starts[k] != 0.0:
-            for c in range(n):
-                mixed[c] += weights[k] * logs[k, c]
+            mixed[c] += weights[k] * logs[k, c]
     if n == 2:
         scores[MIXTURE, 0] = 0.5 * (mixed[1] - mixed[0])
         link(scores[MIXTURE], shares[MIXTURE])
@@ -169,9 +184,9 @@ def mix(mixer, prior, scores, shares, logs):
 
 
 @inner
-def write_scores(scores, logs, shares, unseen, found, f):
+def write_scores(mixed, shares, unseen, found, f):
     """The log-odds of two classes, or the logarithms of all probabilities, corrected; those of classes never seen are 0."""
-    mixed, top, n, number = logs[MIXTURE], found.top, shares.shape[0], 0.0
+    top, n, number = found.top, shares.shape[0], 0.0
     p, for_top, for_others = shares[top], 0.0, 0.0
     if p < CERTAIN:
         for_top = log_of(found.corrected / p)
@@ -194,81 +209,71 @@ def write_scores(scores, logs, shares, unseen, found, f):
 # Learning
 
 
-@inlined
-def learn_row(m, state, room, desk, y, w):
-    """Learn the row that was predicted last."""
-    hard = desk.shares[MIXTURE, y] < EASY
-    write_errors(desk.errors, desk.shares, desk.scores, y, w)
-    learn_mixture(state, room, desk, y, w)
-    learn_models(state, room, desk, w)
-    train_metric(state, room, desk, y, w)
-    store(m, state, room, desk, np.float64(y), hard, w, 0.0, KERNEL_STEP)
-    state.rounds += 1
-
-
 @inner
 def write_errors(errors, shares, scores, y, w):
     """Write the errors of every expert, times the weight of the row: [c = y] - p_kc; for least squares [c = y] - s_c,
     as their gain contains the weight."""
     first = shares.shape[1] - errors.shape[1]  # the class of column 0
-    for k in range(EXPERTS):
-        for c in range(errors.shape[1]):
-            errors[k, c] = w * ((first + c == y) - shares[k, first + c])
     for c in range(errors.shape[1]):
-        errors[SQUARES, c] = (first + c == y) - scores[PLAIN, c]
+        right = 1.0 if first + c == y else 0.0
+        for k in range(errors.shape[0]):
+            errors[k, c] = w * (right - shares[k, first + c])
+        errors[SQUARES, c] = right - scores[PLAIN, c]
 
 
 @inlined
-def learn_mixture(state, room, desk, y, w):
+def learn_mixture(state, mixing, opinions, y, w):
     """The mixer, with g_k = sum_c P_c l_kc - l_ky; then calibration and prior."""
-    starts, losses, prior = room.mixer[START], room.mixer[LOSS], room.prior
-    logs, mixed, solver = desk.logs, desk.shares[MIXTURE], desk.solver
+    starts, losses, prior, mixed = (
+        mixing.mixer[START],
+        mixing.mixer[LOSS],
+        mixing.prior,
+        opinions.shares[MIXTURE],
+    )
+    logs, slopes, curves = opinions.logs, opinions.solver[SLOPE], opinions.solver[CURVE]
     rate = max(1.0 / (state.rounds + 1.0), LOSS_RATE)
-    for k in range(EXPERTS):
-        solver[SLOPE, k] = solver[CURVE, k] = 0.0
+    for k in range(starts.shape[0]):
+        slope = 0.0
         if starts[k] != 0.0:
             slope = -logs[k, y]
             for c in range(logs.shape[1]):
                 slope += mixed[c] * logs[k, c]
-            solver[SLOPE, k] = solver[CURVE, k] = slope
             losses[k] -= rate * (logs[k, y] + losses[k])
-    newton_step(room.mixer, solver, MIXER_STEP, w)
-    learn_calibration(room.calibration, mixed, desk.found[0], y, w)
-    room.unseen[y] = 0.0
+        slopes[k] = curves[k] = slope
+    newton_step(mixing.mixer, opinions.solver, MIXER_STEP, w)
+    learn_calibration(mixing.calibration, mixed, opinions.found[0], y, w)
+    mixing.unseen[y] = 0.0
     for c in range(prior.shape[0]):
         prior[c] += min(w * PRIOR_RATE, 1.0) * ((c == y) - prior[c])
 
 
 @inlined
-def learn_models(state, room, desk, w):
+def learn_models(state, models, row, hits, gain, errors, w):
     """The linear models and the bins."""
-    errors, linear, wide, steps = desk.errors, room.linear, desk.features[WIDE], desk.features[WORK]
+    wide, steps = row[WIDE], row[WORK]
     for u in range(N_RATES):
-        learn_linear(linear.weights, linear.sums, u, RATES[u], wide, errors[QUICK + u], steps)
-    learn_bins(room.bins.cells, desk.hits, errors[BINS])
+        learn_linear(models.linear, models.sums, u, RATES[u], wide, errors[QUICK + u], steps)
+    learn_bins(models.cells, hits, errors[BINS])
     if state.second_order >= 0:
-        lacking, orientations, total = errors[SQUARES], desk.features[ORIENTATION], 0.0
-        n = state.second_order + 1
-        learn_least_squares(room.squares, n, wide, orientations, lacking, w, desk.gain)
-        for c in range(lacking.shape[0]):
-            total += lacking[c] * lacking[c]
-        residual = min(total / lacking.shape[0], 1.0)  # two classes have the same error
+        n, lacking = state.second_order + 1, errors[SQUARES]
+        learn_least_squares(
+            models.squares, models.covariance, n, wide, row[ORIENTATION], lacking, w, gain
+        )
+        residual = min(mean_square(lacking), 1.0)  # two classes have the same error
         state.residual += min(w * RESIDUAL_RATE, 1.0) * (residual - state.residual)
         state.residual = max(state.residual, LEAST_RESIDUAL)
 
 
 @inlined
-def train_metric(state, room, desk, y, w):
+def train_metric(state, metric, stored, row, near, n, y, w):
     """g_f = a_f beta / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 / v_y), with the shares pi_i
     of a softer vote, which replace those of the neighbours."""
-    near, n, right = desk.near, desk.found[0].near, 0.0
     if n >= NEIGHBOURS:
+        right, shares, labels = 0.0, near[SHARE], near[TARGET]
         weigh(near, n, TRAINED)
         for k in range(n):
-            right += near[SHARE, k] if near[TARGET, k] == y else 0.0
+            right += shares[k] if labels[k] == y else 0.0
         if right > 0.0:
             for k in range(n):
-                near[SHARE, k] -= near[SHARE, k] / right if near[TARGET, k] == y else 0.0
-            learn_metric(
-                room.metric, desk.features, near, room.archive.rows, state.features, 1.0, w
-            )
+                shares[k] -= shares[k] / right if labels[k] == y else 0.0
+            learn_metric(metric, row, near, stored, state.features, 1.0, w)

@@ -75,11 +75,11 @@ def limit_of(distances, n):
 
 
 @inner
-def find_nearest(far, count, least, places, near):
+def find_nearest(far, count, least, places, numbers, near):
     """Write the K nearest rows of the memory, by distance; of equally near ones, the first. Returns how many.
 
     Only rows of groups that have one within the limit are looked at, and branch-free: the branches would mispredict.
-    far: distances of all rows. Overwrites `least` and `places`, and `far` behind the last row.
+    far: distances of all rows; numbers: theirs in the archive. Overwrites `least` and `places`, and `far` behind the last row.
     """
     groups, some, limit, n = padded(count) // GROUP, 0, HUGE, 0
     for j in range(count, groups * GROUP):
@@ -102,6 +102,8 @@ def find_nearest(far, count, least, places, near):
             found += far[j] <= limit
         for i in range(groups, found):
             n = insert_neighbour(near, n, far[np.int64(places[i])], places[i])
+    for k in range(n):
+        near[ROW, k] = numbers[np.int64(near[PLACE, k])]
     return n
 
 
@@ -129,10 +131,10 @@ def weigh(neighbours, n, softness):
         distances[k], weights[k] = distances[0], 0.0
     for k in range(ROUNDED_NEIGHBOURS):
         shares[k] = exp_of(-rate * (distances[k] - distances[0]))
-    total = dot(shares, weights, ROUNDED_NEIGHBOURS)
+    total = dot(shares, weights, shares.shape[0])
     for k in range(ROUNDED_NEIGHBOURS):
         shares[k] *= weights[k]
-    squares = dot(shares, shares, ROUNDED_NEIGHBOURS)
+    squares = dot(shares, shares, shares.shape[0])
     for k in range(ROUNDED_NEIGHBOURS):
         shares[k] /= total
     return total * total / squares

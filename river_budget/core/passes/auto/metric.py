@@ -6,7 +6,7 @@ a coefficient for every column when it is stored, and keeps it.
 
     a_f    metric[IMPORTANCE], their sum is d; log a_f is kept too (metric[LOG]), as a power is a product there
     u_f    metric[SQUARE]: running mean of squared gradients
-    g_f    features[WORK]
+    g_f    row[WORK]
     D_i    m.row
     k_i    m.logs: exp(-D_i / d)
 """
@@ -67,17 +67,17 @@ def compute_distances(stored, weights, x, far, n, d):
 
 
 @inner
-def learn_metric(metric, features, near, rows, n, scale, w):
+def learn_metric(metric, row, near, rows, n, scale, w):
     """A step of the metric against the slopes a_f beta / D_(K) scale sum_k share_k (x_f - s_kf)^2, each divided by its
-    root mean square; then scale all weights to sum d. n: features in use. Overwrites features[WORK]."""
+    root mean square; then scale all weights to sum d. n: features in use. Overwrites row[WORK]."""
     weights, logs, squares = metric[IMPORTANCE], metric[LOG], metric[SQUARE]
-    scaled, varying, slope, d = features[SCALED], features[ORIENTATION], features[WORK], 0
+    scaled, varying, slope, d = row[SCALED], row[ORIENTATION], row[WORK], 0
     for f in range(n):
         slope[f] = 0.0
     for k in range(NEIGHBOURS):
-        row, share = rows[np.int64(near[ROW, k])], near[SHARE, k]
+        stored, share = rows[np.int64(near[ROW, k])], near[SHARE, k]
         for f in range(n):
-            slope[f] += share * (scaled[f] - row[f]) ** 2
+            slope[f] += share * (scaled[f] - stored[f]) ** 2
     rate = TRAINED / max(near[DISTANCE, NEIGHBOURS - 1], LEAST_VOTE_DISTANCE) * scale
     highest = least = math.log(LEAST_IMPORTANCE)
     for f in range(n):

@@ -23,16 +23,16 @@ LARGEST_VALUE = 1e150  # its square is still finite
 
 
 @inner
-def scale(moments, features, x, n, rounds):
+def scale(moments, row, x, n, rounds):
     """Write the moments with x included, x, and x scaled by them; features that never varied are 0. n features are in use.
     Returns how many have varied."""
     means, variances, orientations = moments[MEAN], moments[VARIANCE], moments[ORIENTATION]
     new_means, new_variances, new_orientations = (
-        features[MEAN],
-        features[VARIANCE],
-        features[ORIENTATION],
+        row[MEAN],
+        row[VARIANCE],
+        row[ORIENTATION],
     )
-    raw, scaled, wide = features[RAW], features[SCALED], features[WIDE]
+    raw, scaled, wide = row[RAW], row[SCALED], row[WIDE]
     rate, varying = max(1.0 / (rounds + 1.0), SLOWEST_MOMENTS), 0
     wide[0] = 1.0
     for f in range(n):

@@ -21,7 +21,15 @@ import numpy as np
 from ...compiling import inlined, inner, passes
 from ...numerics import clamp
 from .binning import learn_bin_means
-from .experts import HEAVIEST_EXAMPLE, SOFTNESS, consult_experts, is_predicted, store
+from .experts import (
+    HEAVIEST_EXAMPLE,
+    SOFTNESS,
+    consult_memory,
+    consult_models,
+    is_predicted,
+    keep_moments,
+    store,
+)
 from .linear_models import N_RATES, RATES, learn_least_squares, learn_linear
 from .memory import weigh
 from .metric import TRAINED, learn_metric
@@ -30,7 +38,6 @@ from .scaling import LARGEST_VALUE
 from .tables import (
     BINS,
     CURVE,
-    EXPERTS,
     FAR,
     LEVELS,
     LOSS,
@@ -78,28 +85,37 @@ OUTERMOST_QUANTILE = 1e3
 
 @passes
 def learn(m, states, rows, room, desk):
-    """Learn the rows in order; scores[t] = the prediction before x_t is learned. Returns how many rows it has processed."""
-    state, width = states[0], rows.places.shape[0]
-    for t in range(rows.scores.shape[0]):
-        x, w = rows.values[width * t : width * (t + 1)], rows.weights[t]
-        predict(m, state, room, desk, x)
-        rows.scores[t, 0] = desk.found[0].forecast
+    """Learn the rows in order, those of weight 0 only score; scores[t] = the prediction before x_t is learned, and its spread
+    if there is a second column. Returns how many rows it has processed."""
+    features, models, archive, mixing = room.features, room.models, room.archive, room.mixing
+    opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
+    state, found, width = states[0], desk.opinions.found[0], rows.places.shape[0]
+    values, targets, weights, results = rows.values, rows.targets, rows.weights, rows.scores
+    for t in range(results.shape[0]):
+        x, w = values[width * t : width * (t + 1)], weights[t]
+        if not is_predicted(state, found, row[RAW], x):
+            varying = consult_models(state, features, models, row, hits, opinions.scores, x)
+            consult_memory(m, state, features.metric, archive, search, row, varying, opinions)
+            give_opinions(state, search, m.per_vector[SQUARED_ERROR], opinions)
+            mix(state, mixing.mixer, opinions)
+            found.version = state.rounds + 1.0
+        write_scores(found, results[t])
         if w > 0.0:
-            y = clamp(rows.targets[t], LARGEST_VALUE)
-            learn_row(m, state, room, desk, y, min(w, HEAVIEST_EXAMPLE))
-    return rows.scores.shape[0]
-
-
-@passes
-def score(m, states, rows, room, desk):
-    """Predict all rows, and their spread if there is a second column. Returns how many rows it has processed."""
-    state, width = states[0], rows.places.shape[0]
-    for t in range(rows.scores.shape[0]):
-        predict(m, state, room, desk, rows.values[width * t : width * (t + 1)])
-        rows.scores[t, 0] = desk.found[0].forecast
-        if rows.scores.shape[1] > 1:
-            rows.scores[t, 1] = desk.found[0].spread
-    return rows.scores.shape[0]
+            y, w = clamp(targets[t], LARGEST_VALUE), min(w, HEAVIEST_EXAMPLE)
+            error, bound = begin_round(state, opinions, y)
+            if state.rounds > 0:
+                learn_mixture(state, mixing.mixer, opinions, y, bound, w)
+                learn_models(state, models, row, hits, gain, opinions.errors, w)
+                train_metric(
+                    state, features.metric, archive.rows, row, search.near, found.near, y, w
+                )
+            hard, rate = abs(error) > state.absolute_error, min(w * KERNEL_STEP, 1.0)
+            store(m, state, archive, search.far, row, opinions, y, hard, w, error * error, rate)
+            keep_moments(state, features, models, row)
+            learn_spread(state, mixing.quantiles, found.spread, error, w)
+            learn_targets(state, y, error, bound, w)
+            state.rounds += 1
+    return results.shape[0]
 
 
 # The size of targets and errors
@@ -129,29 +145,25 @@ def largest_error(state):
 
 
 @inlined
-def predict(m, state, room, desk, x):
-    """Write everything that follows from x to the desk."""
-    found, scores = desk.found[0], desk.scores
-    if not is_predicted(state, found, desk.features[RAW], x):
-        consult_experts(m, state, room, desk, x)
-        scores[OWN, 0] = state.last - state.average
-        if state.second_order >= 0:
-            scores[SQUARES, 0] = scores[PLAIN, 0]
-        scores[NEAR, 0] = vote(state, desk.near, found.near, SOFTNESS)
-        scores[FAR, 0] = vote(state, desk.far, found.far, SOFTNESS)
-        found.spread = local_spread(state, desk.near, found.near, m.per_vector[SQUARED_ERROR])
-        mix(state, room.mixer, scores, desk.solver[CURVE], found)
-        found.version = state.rounds + 1.0
+def give_opinions(state, search, squared_errors, opinions):
+    """Write what experts without weights predict, beyond the mean, and the spread of the prediction."""
+    found, scores = opinions.found[0], opinions.scores
+    scores[OWN, 0] = state.last - state.average
+    if state.second_order >= 0:
+        scores[SQUARES, 0] = scores[PLAIN, 0]
+    scores[NEAR, 0] = vote(search.near, found.near, SOFTNESS, state.average)
+    scores[FAR, 0] = vote(search.far, found.far, SOFTNESS, state.average)
+    found.spread = local_spread(state, search.near, found.near, squared_errors)
 
 
 @inner
-def vote(state, neighbours, n, softness):
+def vote(neighbours, n, softness, average):
     """What n neighbours say, beyond the mean."""
     weigh(neighbours, n, softness)
     total = 0.0
     for k in range(n):
         total += neighbours[SHARE, k] * neighbours[TARGET, k]
-    return total - state.average if n > 0 else 0.0
+    return total - average if n > 0 else 0.0
 
 
 @inner
@@ -164,11 +176,12 @@ def local_spread(state, near, n, squared_errors):
     return math.exp(state.stretch) * math.sqrt(variance)
 
 
-@inner
-def mix(state, mixer, scores, levels, found):
-    """my + sy sum_k w_k f_k / sy, near the range of the targets. Writes f_k / sy to `levels`."""
-    starts, weights, size, level = mixer[START], mixer[WEIGHT], usual_size(state), 0.0
-    for k in range(EXPERTS):
+@inlined
+def mix(state, mixer, opinions):
+    """my + sy sum_k w_k f_k / sy, near the range of the targets"""
+    starts, weights, found, scores = mixer[START], mixer[WEIGHT], opinions.found[0], opinions.scores
+    size, level, levels = usual_size(state), 0.0, opinions.solver[CURVE]
+    for k in range(starts.shape[0]):
         levels[k] = 0.0
         if starts[k] != 0.0 and has_scale(state):
             levels[k] = clamp(scores[k, 0] / size, LARGEST_RATIO)
@@ -178,46 +191,44 @@ def mix(state, mixer, scores, levels, found):
     found.level, found.forecast = level, forecast
 
 
+@inlined
+def write_scores(found, f):
+    """The prediction, and its spread if there is room for it."""
+    f[0] = found.forecast
+    if f.shape[0] > 1:
+        f[1] = found.spread
+
+
 # Learning
 
 
 @inlined
-def learn_row(m, state, room, desk, y, w):
-    """Learn the row that was predicted last."""
-    found = desk.found[0]
-    error, bound = begin_round(state, found, desk.errors, desk.scores, y)
-    if state.rounds > 0:
-        learn_mixture(state, room.mixer, desk.solver, found.level, y, bound, w)
-        learn_models(state, room, desk, w)
-        train_metric(state, room, desk, y, w)
-    hard = abs(error) > state.absolute_error
-    store(m, state, room, desk, y, hard, w, error * error, min(w * KERNEL_STEP, 1.0))
-    learn_spread(state, room.quantiles, found.spread, error, w)
-    learn_targets(state, y, error, bound, w)
-    state.rounds += 1
-
-
-@inner
-def begin_round(state, found, errors, scores, y):
+def begin_round(state, opinions, y):
     """(the error of the mixture, the largest error of a step): writes the errors of every expert, clipped to it. The first
     target initialises the means, and is no error."""
+    found, errors, scores = opinions.found[0], opinions.errors, opinions.scores
     if state.rounds == 0:
         state.average = state.last = state.lowest = state.highest = y
         found.forecast = y
     bound = largest_error(state)
-    for k in range(EXPERTS):
+    for k in range(errors.shape[0]):
         errors[k, 0] = clamp(y - state.average - scores[k, 0], bound)
     return y - found.forecast, bound
 
 
-@inner
-def learn_mixture(state, mixer, solver, level, y, bound, w):
+@inlined
+def learn_mixture(state, mixer, opinions, y, bound, w):
     """g_k = -e f_k / sy"""
-    starts, losses, slopes, levels = mixer[START], mixer[LOSS], solver[SLOPE], solver[CURVE]
-    size, rate = usual_size(state), max(1.0 / (state.rounds + 1.0), LOSS_RATE)
-    target = (y - state.average) / size
+    starts, losses, solver, level = (
+        mixer[START],
+        mixer[LOSS],
+        opinions.solver,
+        opinions.found[0].level,
+    )
+    slopes, levels, size = solver[SLOPE], solver[CURVE], usual_size(state)
+    rate, target = max(1.0 / (state.rounds + 1.0), LOSS_RATE), (y - state.average) / size
     error = clamp(target - level, bound / size)
-    for k in range(EXPERTS):
+    for k in range(starts.shape[0]):
         slopes[k] = -error * levels[k]
         if starts[k] != 0.0:
             lacks = target - levels[k]
@@ -228,34 +239,33 @@ def learn_mixture(state, mixer, solver, level, y, bound, w):
 
 
 @inlined
-def learn_models(state, room, desk, w):
+def learn_models(state, models, row, hits, gain, errors, w):
     """The linear models and the bins."""
-    errors, linear, size = desk.errors, room.linear, usual_size(state)
-    wide, steps = desk.features[WIDE], desk.features[WORK]
+    wide, steps, size = row[WIDE], row[WORK], usual_size(state)
     if has_scale(state):
         for u in range(N_RATES):
             lacking = errors[QUICK + u]
             lacking[0] = w * clamp(lacking[0] / size, LARGEST_RATIO)
-            learn_linear(linear.weights, linear.sums, u, RATES[u] * size, wide, lacking, steps)
-    learn_bin_means(room.bins.cells, desk.hits, errors[BINS, 0], w)
+            learn_linear(models.linear, models.sums, u, RATES[u] * size, wide, lacking, steps)
+    learn_bin_means(models.cells, hits, errors[BINS, 0], w)
     if state.second_order >= 0:
-        orientations, n = desk.features[ORIENTATION], state.second_order + 1
-        learn_least_squares(room.squares, n, wide, orientations, errors[SQUARES], w, desk.gain)
+        n, lacking = state.second_order + 1, errors[SQUARES]
+        learn_least_squares(
+            models.squares, models.covariance, n, wide, row[ORIENTATION], lacking, w, gain
+        )
 
 
 @inlined
-def train_metric(state, room, desk, y, w):
+def train_metric(state, metric, stored, row, near, n, y, w):
     """g_f of (y - vote)^2 in units of the variance of targets, with the shares of a softer vote, which replace those of
     the neighbours."""
-    near, n, size = desk.near, desk.found[0].near, usual_size(state)
+    size, shares, targets = usual_size(state), near[SHARE], near[TARGET]
     if n >= NEIGHBOURS and has_scale(state):
-        mean = state.average + vote(state, near, n, TRAINED)
+        mean = state.average + vote(near, n, TRAINED, state.average)
         for k in range(n):
-            near[SHARE, k] *= clamp((near[TARGET, k] - mean) / size, LARGEST_RATIO)
+            shares[k] *= clamp((targets[k] - mean) / size, LARGEST_RATIO)
         lacking = clamp((mean - y) / size, LARGEST_RATIO)
-        learn_metric(
-            room.metric, desk.features, near, room.archive.rows, state.features, lacking, w
-        )
+        learn_metric(metric, row, near, stored, state.features, lacking, w)
 
 
 @inner

@@ -2,18 +2,18 @@
 
 examples/auto_kernel.md is the specification of this learner. Its symbols, and where these files have them:
 
-    x      desk.features[SCALED], in standard deviations, clipped to 4; [WIDE] is 1 and then the same, clipped to 40
+    x      desk.row[SCALED], in standard deviations, clipped to 4; [WIDE] is 1 and then the same, clipped to 40
     d      the number of features that have ever varied: before that a feature is 0 in all scaled rows
     a_f    metric[IMPORTANCE], the weight of a feature in distances; their sum is d
     D_i    m.row: sum_f a_f (x_f - s_if)^2, the distance of the row from stored row i, m.vectors[f, i]
-    K, N   NEIGHBOURS; the nearest of the memory are in desk.near, those of memory and archive in desk.far, by distance
+    K, N   NEIGHBOURS; the nearest of the memory are in search.near, those of memory and archive in search.far
     pi_i   near[SHARE], far[SHARE]: of a neighbour in the vote
     alpha  m.coefficients[c, i]: of stored row i in the kernel
     C, C'  classes; columns of weights: one for two classes, whose other scores are its negatives
-    p, l   desk.shares, desk.logs: a row per expert, of its opinion; f  desk.scores in regression
-    e      desk.errors: what each expert lacks
-    w_k    mixer[WEIGHT]; A  mixer[CURVATURE:]; g  desk.solver[SLOPE]
-    P      desk.shares[MIXTURE]
+    p, l   opinions.shares, opinions.logs: a row per expert, of what it says; f  opinions.scores in regression
+    e      opinions.errors: what each expert lacks
+    w_k    mixer[WEIGHT]; A  mixer[CURVATURE:]; g  solver[SLOPE]
+    P      shares[MIXTURE]
     t      state.rounds: rows learned, which is also the version of the model
     v      state.residual: the temperature of the linear model of least squares
     my, sy state.average, the root of state.variance: of the targets, in regression
@@ -70,8 +70,8 @@ NORMAL_QUANTILES = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 # Rows of tables, by name
 MEAN, VARIANCE, ORIENTATION = range(
     3
-)  # of moments, and of desk.features, which include the present row
-RAW, SCALED, WIDE, WORK = range(3, 7)  # further rows of desk.features
+)  # of moments, and of desk.row, which includes the present row
+RAW, SCALED, WIDE, WORK = range(3, 7)  # further rows of desk.row
 IMPORTANCE, LOG, SQUARE = range(3)  # of the metric
 # of the mixer: the weight that an expert begins with and leaks to, its present weight, its loss; the curvature is a matrix
 START, WEIGHT, LOSS, CURVATURE = range(4)
@@ -87,23 +87,21 @@ SLOPE, CURVE, TRIANGLE = range(3)  # of the solver; the triangle is a matrix
 G, S, SEEN, WEIGHTS = range(4)  # in the row of a name, in a model of words (words/learners.py)
 
 
-class Linear(NamedTuple):
-    """The linear models by AdaGrad."""
+class Features(NamedTuple):
+    """What a model has learned of each feature."""
 
-    weights: Any  # (2 columns, whole(width + 1)): column c of rate u is row 2 c + u
+    moments: Any  # (3, width)
+    metric: Any  # (3, width)
+    keys: Any  # (width,), uint64: from which the random numbers of a feature follow
+
+
+class Models(NamedTuple):
+    """The experts that need no memory."""
+
+    linear: Any  # (2 columns, whole(width + 1)), by AdaGrad: column c of rate u is row 2 c + u
     sums: Any  # (2, whole(width + 1)): of squared gradients
-
-
-class Squares(NamedTuple):
-    """The linear model of least squares."""
-
-    weights: Any  # (columns, squared)
+    squares: Any  # (columns, squared), by least squares
     covariance: Any  # (squared, squared)
-
-
-class Bins(NamedTuple):
-    """Random binning."""
-
     slots: Any  # (5, BIN_SLOTS)
     cells: Any  # (BIN_TABLES CELLS_PER_TABLE, columns + 1): a weight per column, and a sum of squares or of visits
 
@@ -117,63 +115,61 @@ class Archive(NamedTuple):
     held: Any  # (whole(archived / 64),), int64: a bit for each row that the memory holds
 
 
+class Mixing(NamedTuple):
+    """What makes one prediction of the opinions of experts."""
+
+    mixer: Any  # (3 + EXPERTS, EXPERTS)
+    prior: Any  # (classes,)
+    unseen: Any  # (classes,): 1 for a class of which no example was learned
+    calibration: Any  # (2, 16)
+    quantiles: Any  # (levels,): of errors in units of their spread
+
+
 class Room(NamedTuple):
     """What a model of rows has learned."""
 
-    moments: Any  # (3, width)
-    metric: Any  # (3, width)
-    keys: Any  # (width,), uint64: from which the random numbers of a feature follow
-    prior: Any  # (classes,)
-    unseen: Any  # (classes,): 1 for a class of which no example was learned
-    mixer: Any  # (3 + EXPERTS, EXPERTS)
-    calibration: Any  # (2, 16)
-    quantiles: Any  # (levels,): of errors in units of their spread
-    linear: Linear
-    squares: Squares
-    bins: Bins
+    features: Features
+    models: Models
     archive: Archive
+    mixing: Mixing
 
 
 class WordRoom(NamedTuple):
     """What a model of words has learned, beside the rows of names in m.vectors."""
 
-    prior: Any
-    unseen: Any
-    mixer: Any
-    calibration: Any
-    quantiles: Any
+    mixing: Mixing
     bias: Any  # (numbers_of_name,): as the row of a name
     totals: Any  # (classes,): counts of all names
 
 
-class Desk(NamedTuple):
-    """Results for the present row, and scratch space."""
+class Opinions(NamedTuple):
+    """What experts and mixture say of the present row."""
 
     found: Any  # one record FOUND
-    features: Any  # (7, whole(width + 1))
     scores: Any  # (EXPERTS + 2, columns)
     errors: Any  # (EXPERTS, columns)
     shares: Any  # (EXPERTS + 1, classes)
     logs: Any  # (EXPERTS + 1, classes)
     solver: Any  # (2 + EXPERTS, EXPERTS)
-    hits: Any  # (3, BIN_TABLES): rows of the cells
+
+
+class Search(NamedTuple):
+    """The neighbours of the present row."""
+
     near: Any  # (6, ROUNDED_NEIGHBOURS); PLACE: its column in the memory
     far: Any  # (6, ROUNDED_NEIGHBOURS); PLACE: as in archive.py
     compared: Any  # (6, LINKS FOLLOWED)
     seen: Any  # as held
+
+
+class Desk(NamedTuple):
+    """Results for the present row, and scratch space."""
+
+    opinions: Opinions
+    search: Search
+    row: Any  # (7, whole(width + 1))
+    hits: Any  # (3, BIN_TABLES): rows of the cells
     gain: Any  # (squared,)
-
-
-class WordDesk(NamedTuple):
-    """The same of a model of words."""
-
-    found: Any
-    scores: Any
-    errors: Any
-    shares: Any
-    logs: Any
-    solver: Any
-    counts: Any  # (whole(2 classes),)
 
 
 class Sizes(NamedTuple):
@@ -265,36 +261,38 @@ def tables_of(block: Any) -> dict[str, Any]:
 def room_of(block: Any) -> Any:
     """The room of a block, as passes take it."""
     t = tables_of(block)
-    prior, unseen, quantiles = t["prior"][0], t["unseen"][0], t["quantiles"][0]
+    rows = (t[name][0] for name in ("prior", "unseen"))
+    mixing = Mixing(t["mixer"], *rows, t["calibration"], t["quantiles"][0])
     if t["word_bias"].size:
-        bias, totals = t["word_bias"][0], t["word_totals"][0]
-        return WordRoom(prior, unseen, t["mixer"], t["calibration"], quantiles, bias, totals)
+        return WordRoom(mixing, t["word_bias"][0], t["word_totals"][0])
+    names = "linear_weights linear_sums least_squares covariance slots bins"
     return Room(
-        *(t["moments"], t["metric"], t["keys"][0], prior, unseen),
-        *(t["mixer"], t["calibration"], quantiles),
-        Linear(t["linear_weights"], t["linear_sums"]),
-        Squares(t["least_squares"], t["covariance"]),
-        Bins(t["slots"], t["bins"]),
+        Features(t["moments"], t["metric"], t["keys"][0]),
+        Models(*map(t.get, names.split())),
         Archive(t["archive"], t["links"], t["archived"], t["held"][0]),
+        mixing,
     )
 
 
 def desk_for(block: Any) -> Any:
-    """A new desk for the passes over a block."""
-    s, reals = sizes_of(*_sizes_in(block)), np.float64
-    opinions = (
+    """A new desk for the passes over a block; of a model of words only the opinions."""
+    s = sizes_of(*_sizes_in(block))
+    opinions = Opinions(
         table(FOUND, (1,)),
-        *(table(reals, (EXPERTS + 2, s.columns)), table(reals, (EXPERTS, s.columns))),
-        *(table(reals, (EXPERTS + 1, s.classes)), table(reals, (EXPERTS + 1, s.classes))),
-        table(reals, (2 + EXPERTS, EXPERTS)),
+        _scratch(EXPERTS + 2, s.columns),
+        _scratch(EXPERTS, s.columns),
+        _scratch(EXPERTS + 1, s.classes),
+        _scratch(EXPERTS + 1, s.classes),
+        _scratch(2 + EXPERTS, EXPERTS),
     )
     if s.words:
-        return WordDesk(*opinions, table(reals, (whole(2 * s.classes),)))
-    found, *rest = opinions
-    return Desk(
-        *(found, table(reals, (7, whole(s.width + 1))), *rest, table(reals, (3, BIN_TABLES))),
-        *(table(reals, (6, ROUNDED_NEIGHBOURS)), table(reals, (6, ROUNDED_NEIGHBOURS))),
-        table(reals, (6, LINKS * FOLLOWED)),
-        table(np.int64, (whole(-(-s.archived // 64)),)),
-        table(reals, (s.squared,)),
-    )
+        return opinions
+    near, far = _scratch(6, ROUNDED_NEIGHBOURS), _scratch(6, ROUNDED_NEIGHBOURS)
+    seen = table(np.int64, (whole(-(-s.archived // 64)),))
+    search = Search(near, far, _scratch(6, LINKS * FOLLOWED), seen)
+    row, hits = _scratch(7, whole(s.width + 1)), _scratch(3, BIN_TABLES)
+    return Desk(opinions, search, row, hits, _scratch(s.squared))
+
+
+def _scratch(*shape: int) -> Any:
+    return table(np.float64, shape)

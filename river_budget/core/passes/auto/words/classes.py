@@ -34,59 +34,40 @@ LEAST_CURVE = 1e-3
 
 
 @passes
-def learn(m, states, rows, room, desk):
+def learn(m, states, rows, room, opinions):
     """As `log_loss.learn`."""
-    state = states[0]
-    for t in range(rows.scores.shape[0]):
-        x, w = example(m, rows, t), rows.weights[t]
+    mixing, bias, totals, vectors = room.mixing, room.bias, room.totals, m.vectors
+    state, found, scores, shares = states[0], opinions.found[0], opinions.scores, opinions.shares
+    targets, weights, results = rows.targets, rows.weights, rows.scores
+    for t in range(results.shape[0]):
+        x, w = example(m, rows, t), weights[t]
         inverse = inverse_root(squared_length(x))
-        predict(m, state, room, desk, x, inverse)
-        write_scores(
-            desk.scores, desk.logs, desk.shares[MIXTURE], room.unseen, desk.found[0], rows.scores[t]
-        )
+        linear_scores(vectors, bias, x, LINEAR_PART, inverse, scores[LINEAR])
+        linear_scores(vectors, bias, x, CONFIDENT_PART, inverse, scores[CONFIDENT])
+        count_scores(vectors, state, mixing.prior, totals, opinions, x)
+        for k in range(LINEAR, FEW_COUNTS + 1):
+            link(scores[k], shares[k])
+        mix(mixing.mixer, mixing.prior, scores, shares, opinions.logs)
+        calibrate(mixing.calibration, shares[MIXTURE], found)
+        write_scores(opinions.logs[MIXTURE], shares[MIXTURE], mixing.unseen, found, results[t])
         if w > 0.0:
-            y = class_of(desk.scores, rows.targets[t])
-            learn_class(m, state, room, desk, x, inverse, y, min(w, HEAVIEST_EXAMPLE))
-    return rows.scores.shape[0]
-
-
-@passes
-def score(m, states, rows, room, desk):
-    """As `log_loss.score`."""
-    for t in range(rows.scores.shape[0]):
-        x = example(m, rows, t)
-        predict(m, states[0], room, desk, x, inverse_root(squared_length(x)))
-        write_scores(
-            desk.scores, desk.logs, desk.shares[MIXTURE], room.unseen, desk.found[0], rows.scores[t]
-        )
-    return rows.scores.shape[0]
+            y, w = class_of(targets[t], scores), min(w, HEAVIEST_EXAMPLE)
+            write_errors(opinions.errors, shares, scores, y, w)
+            learn_mixture(state, mixing, opinions, y, w)
+            learn_words(vectors, bias, state, opinions, x, inverse, w)
+            learn_counts(vectors, totals, x, first_count(scores.shape[1]), y, w)
+            state.rounds += 1
+    return results.shape[0]
 
 
 @inlined
-def predict(m, state, room, desk, x, inverse):
-    """All experts, and their mixture."""
-    scores, shares = desk.scores, desk.shares
-    linear_scores(m.vectors, room.bias, x, LINEAR_PART, inverse, scores[LINEAR])
-    linear_scores(m.vectors, room.bias, x, CONFIDENT_PART, inverse, scores[CONFIDENT])
-    count_scores(m, state, room, desk, x)
-    for k in range(LINEAR, FEW_COUNTS + 1):
-        link(scores[k], shares[k])
-    mix(room.mixer, room.prior, scores, shares, desk.logs)
-    calibrate(room.calibration, shares[MIXTURE], desk.found[0])
-
-
-@inlined
-def learn_class(m, state, room, desk, x, inverse, y, w):
-    """Learn the example that was predicted last."""
-    errors, first = desk.errors, first_count(desk.errors.shape[1])
-    write_errors(errors, desk.shares, desk.scores, y, w)
-    learn_mixture(state, room, desk, y, w)
-    meet(m.vectors, state, x[0], first)
-    learn_linear(m.vectors, room.bias, x, inverse, RATE, errors[LINEAR])
-    curve = w * max(curve_of(desk.shares[CONFIDENT]), LEAST_CURVE)
-    learn_confident(m.vectors, room.bias, x, inverse, curve, False, errors[CONFIDENT])
-    learn_counts(m.vectors, room.totals, x, first, y, w)
-    state.rounds += 1
+def learn_words(vectors, bias, state, opinions, x, inverse, w):
+    """The linear models; names become known."""
+    errors, first = opinions.errors, first_count(opinions.errors.shape[1])
+    meet(vectors, state, x[0], first)
+    learn_linear(vectors, bias, x, inverse, RATE, errors[LINEAR])
+    curve = w * max(curve_of(opinions.shares[CONFIDENT]), LEAST_CURVE)
+    learn_confident(vectors, bias, x, inverse, curve, False, errors[CONFIDENT])
 
 
 @inner

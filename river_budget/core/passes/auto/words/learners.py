@@ -140,16 +140,16 @@ def meet(vectors, state, places, first):
 
 
 @inlined
-def count_scores(m, state, room, desk, x):
+def count_scores(vectors, state, prior, totals, opinions, x):
     """Naive Bayes of words, with two kinds of smoothing. Per class, and then for columns: of two classes the second has
     half of the logarithm of the odds."""
-    scores, totals, n = desk.scores, room.totals, room.totals.shape[0]
-    many, few = desk.shares[MIXTURE], desk.logs[MIXTURE]  # until there is a mixture
-    known = add_logs(m.vectors, state, x, first_count(scores.shape[1]), many, few)
+    scores, n = opinions.scores, totals.shape[0]
+    many, few = opinions.shares[MIXTURE], opinions.logs[MIXTURE]  # until there is a mixture
+    known = add_logs(vectors, state, x, first_count(scores.shape[1]), many, few)
     names = max(float(state.held), 1.0)
     scale = 1.0 / math.sqrt(known) if known > 0.0 else 0.0
     for c in range(n):
-        start = math.log(max(room.prior[c], GRADIENT_FLOOR))
+        start = math.log(max(prior[c], GRADIENT_FLOOR))
         many[c] = start + many[c] - known * log_of(totals[c] + SMOOTHING * names)
         few[c] = scale * (start + few[c] - known * log_of(totals[c] + LITTLE_SMOOTHING * names))
     two = scores.shape[1] == 1

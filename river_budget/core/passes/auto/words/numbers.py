@@ -28,8 +28,9 @@ from ..squared_loss import (
     learn_targets,
     mix,
     usual_size,
+    write_scores,
 )
-from ..tables import CURVE, OWN, SEEN
+from ..tables import OWN, SEEN
 from .learners import (
     CONFIDENT_PART,
     LARGEST_COUNT,
@@ -52,28 +53,33 @@ LENGTH_RATE = 0.01
 
 
 @passes
-def learn(m, states, rows, room, desk):
+def learn(m, states, rows, room, opinions):
     """As `squared_loss.learn`."""
-    state = states[0]
-    for t in range(rows.scores.shape[0]):
-        x, w = example(m, rows, t), rows.weights[t]
-        predict(m, state, room, desk, x)
-        rows.scores[t, 0] = desk.found[0].forecast
+    mixing, bias, totals, vectors = room.mixing, room.bias, room.totals, m.vectors
+    state, found = states[0], opinions.found[0]
+    targets, weights, results = rows.targets, rows.weights, rows.scores
+    for t in range(results.shape[0]):
+        x, w = example(m, rows, t), weights[t]
+        square = squared_length(x)
+        consult_words(vectors, bias, state, opinions, x, square)
+        mix(state, mixing.mixer, opinions)
+        write_scores(found, results[t])
         if w > 0.0:
-            y = clamp(rows.targets[t], LARGEST_VALUE)
-            learn_number(m, state, room, desk, x, y, min(w, HEAVIEST_EXAMPLE))
-    return rows.scores.shape[0]
-
-
-@passes
-def score(m, states, rows, room, desk):
-    """As `squared_loss.score`."""
-    for t in range(rows.scores.shape[0]):
-        predict(m, states[0], room, desk, example(m, rows, t))
-        rows.scores[t, 0] = desk.found[0].forecast
-        if rows.scores.shape[1] > 1:
-            rows.scores[t, 1] = desk.found[0].spread
-    return rows.scores.shape[0]
+            y, w = clamp(targets[t], LARGEST_VALUE), min(w, HEAVIEST_EXAMPLE)
+            error, bound = begin_round(state, opinions, y)
+            meet(vectors, state, x[0], first_count(1))
+            if state.rounds > 0:
+                learn_mixture(state, mixing.mixer, opinions, y, bound, w)
+                learn_words(vectors, bias, state, opinions.errors, x, square, w)
+            deviation = clamp(y - state.average, bound)
+            learn_counts(vectors, totals, x, first_count(1), TARGETS, w)
+            learn_counts(vectors, totals, x, first_count(1), DEVIATIONS, w * deviation)
+            learn_spread(state, mixing.quantiles, found.spread, error, w)
+            learn_targets(state, y, error, bound, w)
+            rate = min(w * max(1.0 / (state.rounds + 1.0), LENGTH_RATE), 1.0)
+            state.length += rate * (square - state.length)
+            state.rounds += 1
+    return results.shape[0]
 
 
 @inner
@@ -83,40 +89,24 @@ def usual_inverse(state, square):
 
 
 @inlined
-def predict(m, state, room, desk, x):
-    """All experts, their mixture, and its spread."""
-    scores, found, square = desk.scores, desk.found[0], squared_length(x)
+def consult_words(vectors, bias, state, opinions, x, square):
+    """What experts predict, beyond the mean, and the spread of the prediction."""
+    scores, inverse = opinions.scores, usual_inverse(state, square)
     scores[OWN, 0] = state.last - state.average
-    linear_scores(m.vectors, room.bias, x, LINEAR_PART, inverse_root(square), scores[LINEAR])
-    inverse = usual_inverse(state, square)
-    linear_scores(m.vectors, room.bias, x, CONFIDENT_PART, inverse, scores[CONFIDENT])
-    scores[MEANS, 0] = mean_of_words(m.vectors, state, x, first_count(1))
-    found.spread = math.exp(state.stretch) * math.sqrt(state.latest_error)
-    mix(state, room.mixer, scores, desk.solver[CURVE], found)
+    linear_scores(vectors, bias, x, LINEAR_PART, inverse_root(square), scores[LINEAR])
+    linear_scores(vectors, bias, x, CONFIDENT_PART, inverse, scores[CONFIDENT])
+    scores[MEANS, 0] = mean_of_words(vectors, state, x, first_count(1))
+    opinions.found[0].spread = math.exp(state.stretch) * math.sqrt(state.latest_error)
 
 
 @inlined
-def learn_number(m, state, room, desk, x, y, w):
-    """Learn the example that was predicted last."""
-    errors, found, square, first = desk.errors, desk.found[0], squared_length(x), first_count(1)
-    error, bound = begin_round(state, found, errors, desk.scores, y)
-    meet(m.vectors, state, x[0], first)
-    if state.rounds > 0:
-        learn_mixture(state, room.mixer, desk.solver, found.level, y, bound, w)
-        if has_scale(state):
-            size, lacking = usual_size(state), errors[LINEAR]
-            lacking[0] = w * clamp(lacking[0] / size, LARGEST_RATIO)
-            learn_linear(m.vectors, room.bias, x, inverse_root(square), RATE * size, lacking)
-            inverse = usual_inverse(state, square)
-            learn_confident(m.vectors, room.bias, x, inverse, w, True, errors[CONFIDENT])
-    deviation = clamp(y - state.average, bound)
-    learn_counts(m.vectors, room.totals, x, first, TARGETS, w)
-    learn_counts(m.vectors, room.totals, x, first, DEVIATIONS, w * deviation)
-    learn_spread(state, room.quantiles, found.spread, error, w)
-    learn_targets(state, y, error, bound, w)
-    rate = min(w * max(1.0 / (state.rounds + 1.0), LENGTH_RATE), 1.0)
-    state.length += rate * (square - state.length)
-    state.rounds += 1
+def learn_words(vectors, bias, state, errors, x, square, w):
+    """The linear models."""
+    size, inverse, lacking = usual_size(state), usual_inverse(state, square), errors[LINEAR]
+    if has_scale(state):
+        lacking[0] = w * clamp(lacking[0] / size, LARGEST_RATIO)
+        learn_linear(vectors, bias, x, inverse_root(square), RATE * size, lacking)
+        learn_confident(vectors, bias, x, inverse, w, True, errors[CONFIDENT])
 
 
 @inner
