@@ -10,7 +10,7 @@ from river import base
 from streams import LABELS, PEGASOS, emerging, smooth
 
 import river_budget as rb
-from river_budget.core.memory import views
+from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Cosine, Custom, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
 
@@ -82,6 +82,8 @@ CLASSIFIERS = [
     pytest.param(rb.NOGDClassifier(15, RBF(0.5), average=True), id="NOGD-mean"),
     pytest.param(rb.FOGDClassifier(20, RBF(0.5), seed=3, average=True), id="FOGD-mean"),
     pytest.param(rb.NOGDClassifier(10, Polynomial(2)), id="NOGD-polynomial"),
+    pytest.param(rb.AutoKernelClassifier(30, seed=3), id="AutoKernel"),
+    pytest.param(rb.AutoKernelClassifier(15, classes=BINARY), id="AutoKernel-binary"),
 ]
 
 REGRESSORS = [
@@ -107,6 +109,7 @@ REGRESSORS = [
     pytest.param(rb.FOGDRegressor(50, RBF(0.5), seed=3), id="FOGD-R"),
     pytest.param(rb.BSGDRegressor(15, RBF(0.5), average=30), id="BSGD-R-mean"),
     pytest.param(rb.NOGDRegressor(15, Laplacian(0.5)), id="NOGD-R"),
+    pytest.param(rb.AutoKernelRegressor(30, seed=3), id="AutoKernel-R"),
 ]
 
 MODELS = CLASSIFIERS + REGRESSORS
