@@ -21,7 +21,7 @@ import numpy as np
 import river_budget as rb
 from river_budget import datasets
 from river_budget.core import memory
-from river_budget.core.compiling.jit import stamp
+from river_budget.core.compiling import stamp
 from river_budget.messages.progress import Progress
 from river_budget.plots.running import warm_up
 

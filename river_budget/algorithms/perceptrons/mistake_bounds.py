@@ -27,7 +27,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ...nested import last_step
+from ...wrappers.nested import last_step
 from ...parameters import not_negative, positive
 from .forgetron import ForgetronClassifier
 from .perceptron import KernelPerceptronClassifier
