@@ -21,9 +21,8 @@ complete -o default -F _river_budget river-budget"""
 ZSH = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n"
 
 
-def script(parser: argparse.ArgumentParser, shell: str) -> str:
-    """The script of a parser with verbs, for bash, zsh or fish."""
-    (verbs,) = (a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+def script(verbs: dict[str, argparse.ArgumentParser], shell: str) -> str:
+    """The script for these verbs and their options, in bash, zsh or fish."""
     if shell == "fish":
         return "\n".join(_of_fish(verbs))
     choices, options = [], []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from typing import Any
 
 from ..common.console import GOOD, check_drawing, check_names, draw, print_tables
@@ -220,14 +221,13 @@ def run_speed(options: argparse.Namespace) -> int:
 def add_completion(verbs: Any) -> None:
     """Options of `completion`."""
     text = "a script that lets your shell complete verbs and options"
-    verb = add_verb(verbs, "completion", run_completion, text)
+    verb = add_verb(verbs, "completion", functools.partial(run_completion, verbs.choices), text)
     verb.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
 
 
-def run_completion(options: argparse.Namespace) -> int:
-    """Print the script."""
+def run_completion(verbs: dict[str, argparse.ArgumentParser], options: argparse.Namespace) -> int:
+    """Print the script for these verbs."""
     from .completion import script
-    from .main import parser
 
-    print(script(parser(), options.shell))
+    print(script(verbs, options.shell))
     return GOOD
