@@ -99,16 +99,17 @@ class FeatureIndex:
         """Give the names these places instead, in the order of their present ones."""
         self._replace(dict(zip(self.in_rows, places, strict=True)))
 
-    def _replace(self, places: dict[Any, int], then: Callable[[], Any] = nothing) -> None:
-        taken = np.zeros(1 + max(places.values(), default=-1), bool)
-        taken[list(places.values())] = True
-        vacant: list[int] = np.flatnonzero(~taken)[::-1].tolist()
-        at_once(
-            functools.partial(
-                vars(self).update, places=places, vacant=vacant, width=len(taken), _reader=None
-            ),
-            then,
-        )
+    def _replace(
+        self, places: dict[Any, int], then: Callable[[], Any] = nothing, taken: Any = None
+    ) -> None:
+        """Replace all places. `taken`: whether each one has a name, if that is known."""
+        if taken is None:
+            taken = np.zeros(1 + max(places.values(), default=-1), bool)
+            taken[list(places.values())] = True
+        width = 1 + int(np.flatnonzero(taken)[-1]) if taken.any() else 0
+        vacant: list[int] = np.flatnonzero(~taken[:width])[::-1].tolist()
+        changed = {"places": places, "vacant": vacant, "width": width, "_reader": None}
+        at_once(functools.partial(vars(self).update, changed), then)
 
     def __getstate__(self) -> tuple[Any, ...]:
         return list(self.places), self._scales, list(self.places.values())
@@ -195,7 +196,8 @@ class FeatureIndex:
         stays[self.vacant] = False
         stays[[self.places[name] for name in kept if name in self.places]] = True
         keeps = stays.tolist()
-        self._replace({name: place for name, place in self.places.items() if keeps[place]}, then)
+        places = {name: place for name, place in self.places.items() if keeps[place]}
+        self._replace(places, then, stays)
 
     # reading examples
 
