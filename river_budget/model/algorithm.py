@@ -53,8 +53,8 @@ def shrink_by_pass(model: Any, united: bool) -> None:
     shrink = model.algorithm.shrink
     if shrink is None:
         raise NotImplementedError(
-            f"{type(model).__name__} has no pass that keeps a smaller budget: Algorithm(shrink=...), such as "
-            "core.budget.strategies.shrink_removing"
+            f"{type(model).__name__} has no pass that keeps a smaller budget: Algorithm(shrink=...), or a rule: "
+            "extending.algorithm(round_of, keep=extending.remove_oldest)"
         )
     run_once(model, shrink[_kind_of(model, united)] if isinstance(shrink, Mapping) else shrink)
 

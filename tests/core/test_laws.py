@@ -65,6 +65,7 @@ FLOORS = [  # from the ground up; modules may import what lies on their own floo
     {"algorithms"},
     {"uniting"},
     {"saving"},
+    {"extending"},  # what an author of an algorithm imports
     {""},  # the package itself, with the public names
     # these use the package as its users do
     {"distributed", "export", "plots", "sklearn"},
@@ -125,7 +126,7 @@ CORE_ROOMS = [
     "passes",
 ]
 MOST_FILES, MOST_LINES, MOST_LINES_OF_A_FUNCTION = 12, 400, 60
-MOST_ROOMS = 23  # folders and files of the package
+MOST_ROOMS = 24  # folders and files of the package
 
 
 def room_of(module, part="core"):
@@ -241,7 +242,7 @@ def test_only_one_decorator_compiles():
             if name in COMPILERS:
                 used.setdefault(path.name, []).append(name)
     # the kernel functions of users are compiled apart from all of this
-    assert used == {"compiling.py": ["njit"], "custom_kernels.py": ["cfunc", "njit"]}
+    assert used == {"compiling.py": ["njit", "njit"], "custom_kernels.py": ["cfunc", "njit"]}
 
 
 def test_core_needs_public_parts_of_numba_only():

@@ -432,10 +432,10 @@ def with_shape(data, shape):
         (lambda d: packed(b"[]"), "no format"),
         (lambda d: packed({"format": "1"}), "no format"),
         (lambda d: packed({"format": True, "model": {}}), "no format"),
-        (lambda d: packed({"format": 2}), "missing"),
-        (lambda d: packed({"format": 1, "model": {}}), "format 1"),
-        (lambda d: packed({"format": 2, "model": {}}), "does not know"),
-        (lambda d: packed({"format": 2, "model": {"class": "os"}}), "does not know"),
+        (lambda d: packed({"format": 1}), "missing"),
+        (lambda d: packed({"format": 2, "model": {}}), "format 2"),
+        (lambda d: packed({"format": 1, "model": {}}), "does not know"),
+        (lambda d: packed({"format": 1, "model": {"class": "os"}}), "does not know"),
     ],
 )  # fmt: skip
 def test_each_kind_of_damage_has_a_name(damage, reason, small):
@@ -445,7 +445,7 @@ def test_each_kind_of_damage_has_a_name(damage, reason, small):
 def test_a_file_of_another_format_says_which_version_wrote_it(small):
     header, arrays = unpacked(small)
     header |= {"format": 3, "river_budget": "7.8.9", "model": "something new"}
-    is_refused(packed(header, arrays), "format 3.*reads format 2.*7.8.9")
+    is_refused(packed(header, arrays), "format 3.*reads format 1.*7.8.9")
 
 
 def test_numpy_reads_the_arrays(path):
