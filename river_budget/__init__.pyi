@@ -52,13 +52,13 @@ from .algorithms.window.sbp import SBPClassifier as SBPClassifier
 from .experiments.own_data.reading import read as read  # on demand
 from .guard.guard import Guard as Guard
 from .messages.stream_warnings import StreamWarning as StreamWarning
+from .mixing.mixture import Mixture as Mixture
+from .mixing.refitted import Refitted as Refitted
 from .saving import SavedModelError as SavedModelError
 from .saving import load as load
 from .saving import save as save
 from .saving.checkpoint import Checkpoint as Checkpoint
 from .uniting import merge as merge
-from .mixing.mixture import Mixture as Mixture
-from .mixing.refitted import Refitted as Refitted
 from .wrappers.delayed import Delayed as Delayed
 from .wrappers.feature_budget import FeatureBudget as FeatureBudget
 from .wrappers.pipelines import decision_function_one as decision_function_one

@@ -27,7 +27,17 @@ from .core.rounds.observe import learn_rows, observe
 from .model.algorithm import After, Algorithm, Files, unchanged
 from .model.estimators import BudgetClassifier as Classifier
 from .model.estimators import BudgetRegressor as Regressor
-from .parameters import Fixed, Mutable, boolean, not_negative, one_of, optional, positive, share, whole
+from .parameters import (
+    Fixed,
+    Mutable,
+    boolean,
+    not_negative,
+    one_of,
+    optional,
+    positive,
+    share,
+    whole,
+)
 from .saving import register
 
 __all__ = [
@@ -134,9 +144,7 @@ def _made(template: Any, name: str, **names: Any) -> Any:
     return made
 
 
-def algorithm(
-    round_of: Any, fields: str = "", keep: Any = None, **options: Any
-) -> Algorithm:
+def algorithm(round_of: Any, fields: str = "", keep: Any = None, **options: Any) -> Algorithm:
     """What a class of an algorithm holds as `algorithm`.
 
     round_of

@@ -126,8 +126,13 @@ def compiled_with(**options: Any) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
         compiled = numba.njit(**options)(function)
         place = folder()
-        if place is not None and hasattr(compiled, "enable_caching"):  # absent with NUMBA_DISABLE_JIT
-            with cached_in(place), contextlib.suppress(RuntimeError):  # no cache for sources that are no file
+        if place is not None and hasattr(
+            compiled, "enable_caching"
+        ):  # absent with NUMBA_DISABLE_JIT
+            with (
+                cached_in(place),
+                contextlib.suppress(RuntimeError),
+            ):  # no cache for sources that are no file
                 compiled.enable_caching()
         return compiled
 

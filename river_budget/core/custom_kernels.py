@@ -63,7 +63,6 @@ if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return float(function(x[:n].copy(), z[:n].copy()))
 
 else:
-
     ROW = types.CPointer(types.float64)
     SIGNATURE = types.float64(ROW, ROW, types.intp)  # of all kernels: two rows and their length
 

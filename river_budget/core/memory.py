@@ -190,7 +190,9 @@ def block_size(fields: Mapping[str, Any]) -> int:
 def scratch_size(fields: Mapping[str, Any]) -> int:
     """Bytes of the scratch space beside such a block."""
     sizes = dict(zip(SIZES, _sizes_of(fields), strict=True)) | {"arity": fields.get("arity", 2)}
-    tables = scratch_tables(sizes) | (group_tables(sizes) if _merges_many(sizes["arity"], fields) else {})
+    tables = scratch_tables(sizes) | (
+        group_tables(sizes) if _merges_many(sizes["arity"], fields) else {}
+    )
     return sum(_nbytes(*each) for each in tables.values())
 
 
@@ -327,7 +329,13 @@ def cut(block: Any, like: Model | None = None) -> Model:
 def sizes_of(block: Any) -> tuple[int, ...]:
     """What determines the arrays of a block: models with equal ones may share scratch space."""
     head = head_of(block)
-    return (*(getattr(head, name) for name in SIZES), head.arity, head.objective, head.kernel, head.custom)
+    return (
+        *(getattr(head, name) for name in SIZES),
+        head.arity,
+        head.objective,
+        head.kernel,
+        head.custom,
+    )
 
 
 NOTHING: Any = np.zeros(0, np.int64)

@@ -8,9 +8,8 @@ from typing import Any
 import numba
 import numpy as np
 
-
-from ..core.codes import Kernel as Code
 from ..core import custom_kernels
+from ..core.codes import Kernel as Code
 from ..parameters import optional
 from .known import Kernel
 

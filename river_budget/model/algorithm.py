@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core import memory
-from ..core.codes import Maintenance, Strategy
 from ..core.budget.united import project_cheapest, remove_lightest
+from ..core.codes import Maintenance, Strategy
 from ..core.expansion.scoring import score, score_mean
 from ..kernels import Kernel
 from .calls import run_once
@@ -66,7 +66,9 @@ class After:
     change: Callable[[Any, str], None] = nothing  # (model, name): a parameter has another value
     # (model): a third class came, and coefficients a of one output are (-a/2, a/2, 0)
     promotion: Callable[[Any], None] = nothing
-    budget: Callable[[Any, bool], None] = shrink_by_pass  # (model, united): there are too many vectors
+    budget: Callable[[Any, bool], None] = (
+        shrink_by_pass  # (model, united): there are too many vectors
+    )
     union: Callable[[Any, list[Any]], None] = nothing  # (model, parts): it became a sum of models
 
 

@@ -177,7 +177,9 @@ class Prepared:
 
     def score(self) -> list[float]:
         """The scores of the example."""
-        self.weight[0] = 0.0  # where one pass scores and learns, examples of weight 0 are only scored
+        self.weight[0] = (
+            0.0  # where one pass scores and learns, examples of weight 0 are only scored
+        )
         self.passes.score(*self.scoring)
         scores: list[float] = self.scores.tolist()
         return scores

@@ -10,7 +10,6 @@ from optional import given, settings, st
 
 import river_budget as rb
 from river_budget.core.memory import views
-from river_budget.core.memory import block_tables
 
 # Numbers this large are the subject
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")

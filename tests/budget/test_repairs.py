@@ -9,8 +9,8 @@ from models import having, learned
 from saved_models import file_of
 
 import river_budget as rb
-from river_budget.core.memory import views
 from river_budget.core.budget.projection import EVERY
+from river_budget.core.memory import views
 from river_budget.core.passes.gradient import bsgd
 from river_budget.core.passes.window import sbp
 from river_budget.kernels import RBF, Polynomial

@@ -59,7 +59,11 @@ def test_a_damaged_index_is_compiled_again(tmp_path):
     assert drawn(tmp_path) == (numbers, True)
     indexes = list(tmp_path.rglob("*.nbi"))
     assert indexes
-    for damage in (lambda data: b"", lambda data: b"garbage\n", lambda data: data[: len(data) // 2]):
+    for damage in (
+        lambda data: b"",
+        lambda data: b"garbage\n",
+        lambda data: data[: len(data) // 2],
+    ):
         for path in tmp_path.rglob("*.nbi"):
             path.write_bytes(damage(path.read_bytes()))
         assert drawn(tmp_path) == (numbers, False)
@@ -68,7 +72,9 @@ def test_a_damaged_index_is_compiled_again(tmp_path):
 
 @needs_cache
 def test_nothing_is_written_beside_the_package(tmp_path):
-    shutil.copytree(PACKAGE, tmp_path / "p" / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        PACKAGE, tmp_path / "p" / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__")
+    )
     answer(DRAW, tmp_path / "p", XDG_CACHE_HOME=str(tmp_path / "home"))
     assert not list((tmp_path / "p").rglob("*.nb?"))
     assert list((tmp_path / "home" / "river_budget").rglob("*.nbi"))
@@ -100,14 +106,17 @@ def test_a_cache_that_cannot_be_written_is_a_warning(tmp_path):
 
 @needs_cache
 def test_a_write_that_fails_compiles_in_memory(tmp_path):
-    script = """
+    script = (
+        """
 import numba, resource
 from river_budget.core import compiling
 compiling.folder()
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 import signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-""" + DRAW
+"""
+        + DRAW
+    )
     assert answer(script, NUMBA_CACHE_DIR=str(tmp_path))[0].startswith("[0.")
 
 

@@ -16,7 +16,14 @@ from river_budget.core.memory import views
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge, Project
 
-LINK = ("n_examples", "slope", "top_bonus", "slope_curvature", "top_bonus_curvature", "cross_curvature")
+LINK = (
+    "n_examples",
+    "slope",
+    "top_bonus",
+    "slope_curvature",
+    "top_bonus_curvature",
+    "cross_curvature",
+)
 
 
 def link(model):

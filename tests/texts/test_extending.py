@@ -190,7 +190,9 @@ def test_an_estimator_overrides_nothing(name):
 
 def test_the_guide_names_functions_that_exist():
     places = "budget.merging budget.merging_several budget.projection budget.strategies"
-    places += " expansion.examples expansion.kernels expansion.scoring expansion.support rounds.observe"
+    places += (
+        " expansion.examples expansion.kernels expansion.scoring expansion.support rounds.observe"
+    )
     known = set(Model._fields)
     for place in places.split():
         known |= set(dir(importlib.import_module(f"river_budget.core.{place}")))

@@ -10,8 +10,8 @@ import pytest
 from folders import ROOT
 
 import river_budget as rb
-from river_budget.saving.checkpoint import SUFFIX
 from river_budget.saving import files
+from river_budget.saving.checkpoint import SUFFIX
 
 STREAM = [({"a": t % 7, "b": t % 3}, t % 7 > 3) for t in range(3000)]
 

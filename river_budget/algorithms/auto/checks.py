@@ -67,7 +67,12 @@ def check_tables(model: Any) -> None:
         if float(np.abs(table).max(initial=0)) > bounds.get(name, LARGE):
             raise ValueError("some of its weights are out of range")
     metric = room["metric"]
-    sums = [metric[core.IMPORTANCE], metric[core.SQUARE], room["linear_sums"], room["bins"][:, SUM:]]
+    sums = [
+        metric[core.IMPORTANCE],
+        metric[core.SQUARE],
+        room["linear_sums"],
+        room["bins"][:, SUM:],
+    ]
     more = room["prior"], room["calibration"][core.MASS]
     if any((table < 0.0).any() for table in (*sums, *more)):
         raise ValueError("some of its weights or sums of squares are negative")

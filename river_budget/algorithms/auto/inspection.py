@@ -29,7 +29,9 @@ class Inspected(WordTables):
         """
         if self.block is None or self.of_words:
             return {}
-        return dict(zip(self.features, self._table("metric")[core.IMPORTANCE].tolist(), strict=False))
+        return dict(
+            zip(self.features, self._table("metric")[core.IMPORTANCE].tolist(), strict=False)
+        )
 
     @looks_at_the_model
     def experts(self) -> list[dict[str, Any]]:

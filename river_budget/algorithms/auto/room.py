@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...core import memory
-from ...core.random_numbers import uniforms
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import COARSENESS
+from ...core.random_numbers import uniforms
 from ...model.columns import Columns
 from ..features.drawn import key_of
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...core import memory
 from ...core.codes import Kernel as Code
-from ...core.random_numbers import uniforms
 from ...core.passes.features import fourier as core
+from ...core.random_numbers import uniforms
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...parameters import Mutable

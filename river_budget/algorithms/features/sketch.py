@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...core import memory
-from ...core.random_numbers import uniforms
 from ...core.passes.features import sketch as core
+from ...core.random_numbers import uniforms
 from ...kernels import Kernel, Polynomial
 from ...model.algorithm import Algorithm, Files
 from .drawn import Drawn, DrawnMap, keys_of

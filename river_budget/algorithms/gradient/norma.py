@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.codes import Maintenance
 from ...core.budget.strategies import shrink_removing
+from ...core.codes import Maintenance
 from ...core.passes.gradient import norma as core
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm

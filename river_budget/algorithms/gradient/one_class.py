@@ -10,13 +10,12 @@ from river import base
 
 from ...core import memory
 from ...core.codes import Strategy, Task
-from ...model.expansion import SHRINK
 from ...core.passes.gradient import norma as core
 from ...inputs.batches import Batch, batch_of
 from ...kernels import Kernel
 from ...maintenance import Maintenance
 from ...model.algorithm import After, Algorithm
-from ...model.expansion import BudgetModel
+from ...model.expansion import SHRINK, BudgetModel
 from ...model.lock import marked
 from ...parameters import Mutable, optional, share, whole
 from .norma import check_decay, sum_levels

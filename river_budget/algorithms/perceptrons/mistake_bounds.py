@@ -27,8 +27,8 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ...wrappers.nested import last_step
 from ...parameters import not_negative, positive
+from ...wrappers.nested import last_step
 from .forgetron import ForgetronClassifier
 from .perceptron import KernelPerceptronClassifier
 from .projectron import ProjectronClassifier

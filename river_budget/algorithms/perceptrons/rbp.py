@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.codes import Maintenance
 from ...core.budget.strategies import shrink_removing
+from ...core.codes import Maintenance
 from ...core.passes.perceptrons import perceptron as core
 from ...kernels import Kernel
 from ...model.algorithm import Algorithm

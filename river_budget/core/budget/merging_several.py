@@ -98,7 +98,9 @@ def find_partners(m, p, members):
             break
         losses[j], search[LOSS, j] = search[LOSS, j], np.inf
         if not literal:
-            search[PLACE, j], losses[j] = solve(search[PLACE, j], search[S, j], mm, search[NN, j], search[MN, j])
+            search[PLACE, j], losses[j] = solve(
+                search[PLACE, j], search[S, j], mm, search[NN, j], search[MN, j]
+            )
         i = min(found, wanted)  # insert j into the sorted list of the best
         while i > 0 and losses[members[i]] > losses[j]:
             if i < wanted:
@@ -169,7 +171,11 @@ def cascade(a, shares, s, a_z):
 def ascend(a, shares, s, a_z, group):
     """MM-GD: gradient ascent on |a_z(z)|^2 over all members at once; halves a step until |a_z(z)|^2 grows."""
     n = shares.shape[0]
-    pull, trial, a_trial = group.shares[1][:n], group.shares[2][:n], group.coefficients[group.coefficients.shape[0] - 1]
+    pull, trial, a_trial = (
+        group.shares[1][:n],
+        group.shares[2][:n],
+        group.coefficients[group.coefficients.shape[0] - 1],
+    )
     best = start_of_ascent(a, shares, s, a_z, trial, a_trial)
     for _ in range(ASCENT_STEPS):
         # gradient = 4 gamma sum_i (a_i . a_z) k(x_i, z) (x_i - z); a step of 1 / (4 gamma |a_z|^2)
@@ -271,7 +277,9 @@ def loss_by_merging(a, shares, s, a_z):
     """|sum_i a_i k(x_i, .) - a_z k(z, .)|^2"""
     total = product(a_z, a_z)
     for i in range(a.shape[0]):
-        total += product(a[i], a[i]) - 2.0 * math.exp(-distance_to(shares, s, i)) * product(a[i], a_z)
+        total += product(a[i], a[i]) - 2.0 * math.exp(-distance_to(shares, s, i)) * product(
+            a[i], a_z
+        )
         for j in range(i):
             total += 2.0 * math.exp(-s[i, j]) * product(a[i], a[j])
     return total

@@ -81,7 +81,12 @@ def products(vectors, x, row, n):
         row[j] = 0.0
     fours = places.shape[0] & ~3
     for i in range(0, fours, 4):
-        a, b, c, d = vectors[places[i]], vectors[places[i + 1]], vectors[places[i + 2]], vectors[places[i + 3]]
+        a, b, c, d = (
+            vectors[places[i]],
+            vectors[places[i + 1]],
+            vectors[places[i + 2]],
+            vectors[places[i + 3]],
+        )
         p, q, r, s = values[i], values[i + 1], values[i + 2], values[i + 3]
         for j in range(n):
             row[j] = (((row[j] + p * a[j]) + q * b[j]) + r * c[j]) + s * d[j]

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from river import base
 
+from ...core import memory
 from ...inputs.batches import Batch
 from ...inputs.targets import Targets
-from ...core import memory
 from ...model.calls import Workspace, rows_for
 from ...wrappers.nested import forget_free_rows
 from ..dicts import learn_example
@@ -161,7 +161,9 @@ class CodedRows:
         else:
             self.sizes, self.work = memory.sizes_of(model.block), Workspace(model, model.block)
         rows = rows_for(*(array[start:stop] for array in self.arrays))
-        done = start + self.work.run(model.learning_pass if self.learns else model.scoring_pass, rows)
+        done = start + self.work.run(
+            model.learning_pass if self.learns else model.scoring_pass, rows
+        )
         if self.learns and done < stop:  # the model needs a larger block, or a basis
             model.run_pass(*(array[done:stop] for array in self.arrays))
         return self.arrays[-1][start:stop]

@@ -52,7 +52,8 @@ MODELS = [
 def learned_by(model):
     """What a model has learned. Names that no vector uses are no part of it: a table that lacks room forgets them."""
     head = {
-        name: getattr(memory.views(model.block).head, name) for name in ("count", "n_examples", "scale")
+        name: getattr(memory.views(model.block).head, name)
+        for name in ("count", "n_examples", "scale")
     }
     return model.support_vectors(), model.labels.known, head
 
