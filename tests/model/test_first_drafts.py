@@ -160,9 +160,10 @@ def test_a_matrix_of_ones_own_is_saved_whole(monkeypatch, tmp_path):
 @pytest.mark.parametrize("keep", [None, keeping], ids=["no rule", "a rule that removes nothing"])
 def test_a_round_that_never_removes_is_told(keep):
     model = drafted(keep)(5, K)
+    for i in range(5):
+        model.learn_one({"a": float(i)}, i % 2 == 0)
     with pytest.raises(RuntimeError, match="more vectors than the budget, and `keep` removes none"):
-        for i in range(50):
-            model.learn_one({"a": float(i)}, i % 2 == 0)
+        model.learn_one({"a": 5.0}, True)
 
 
 def test_no_pass_for_a_smaller_budget():

@@ -68,7 +68,7 @@ def learn(states, rows, room, desk):
     """Learn the rows in order, those of weight 0 only score; scores[t] = log-probabilities before x_t is learned, or log-odds
     of two classes. Returns how many rows it has processed."""
     memory, features, models = room.memory, room.features, room.models
-    archive, mixing, head = room.archive, room.mixing, room.memory.head[0]
+    archive, mixing = room.archive, room.mixing
     opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
     state, found, width = states[0], desk.opinions.found[0], rows.places.shape[0]
     values, targets, weights, results = rows.values, rows.targets, rows.weights, rows.scores
