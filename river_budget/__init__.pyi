@@ -34,6 +34,7 @@ from .algorithms.perceptrons.budget_perceptron import (
 )
 from .algorithms.perceptrons.forgetron import ForgetronClassifier as ForgetronClassifier
 from .algorithms.perceptrons.forgetron import ForgetronRegressor as ForgetronRegressor
+from .algorithms.perceptrons.mistake_bounds import mistake_bound as mistake_bound
 from .algorithms.perceptrons.perceptron import (
     KernelPerceptronClassifier as KernelPerceptronClassifier,
 )

@@ -11,7 +11,11 @@ from typing import Any
 from .. import _names
 
 # {class: module}
-PLACES = {name: place for name, place in _names.PLACES.items() if place.startswith("algorithms.")}
+PLACES = {
+    name: place
+    for name, place in _names.PLACES.items()
+    if place.startswith("algorithms.") and name[0].isupper()
+}
 
 
 def find(name: str) -> Any:

@@ -6,9 +6,9 @@ import copy
 import random
 
 import numpy as np
-import pandas as pd
 import pytest
 from folders import PYTHONPATH
+from optional import pandas as pd
 from processes import ended
 from river import preprocessing
 
