@@ -214,7 +214,13 @@ class OneByOne(ManyAtOnce):
             call = self._call_for_list(len(x))
             lent = features.lent(x) if self.algorithm.columns.lends else NO_PLACES
             call.lent = lent is not NO_PLACES
-            places = call.places = list(map(features.places.get, x, lent))
+            places = list(map(features.places.get, x, lent))
+            if (
+                places.count(-1) > 1
+            ):  # by the order in which they will get places, as their norm is a sum
+                x = {name: x[name] for name in in_order(x)}
+                places = list(map(features.places.get, x, lent))
+            call.places = places
             call.write(features.values_of(x), places)
             call.new = (
                 [name for name, place in zip(x, places, strict=True) if place < 0]

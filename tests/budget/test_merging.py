@@ -188,10 +188,10 @@ def test_the_pair_does_not_depend_on_the_size_of_the_coefficients():
             assert support(model).arrivals.tolist() == expected
 
 
-def test_of_partners_that_lose_alike_up_to_rounding_the_first_is_chosen():
+def test_of_partners_that_lose_alike_up_to_rounding_the_nearest_is_chosen():
     X = np.array([[0.0], [100.0], [4.0], [-200.0]])  # exp(-2 * 16) is lost in 1 - exp(-2 * 16)
     model = maintained(X, np.ones((4, 1)), Merge(), RBF(1.0))
-    assert support(model).arrivals.tolist() == [2, 3, 4]  # where version 1 chose it, too
+    assert support(model).arrivals.tolist() == [1, 3, 4]
 
 
 # Several vectors.

@@ -60,7 +60,13 @@ def merge(m, is_newest, exact, n_features):
     estimate(search, m.rough, search[NN, p], padded(head.count))
     j, h, loss = best_partner(search, p, head.count)
     of_p, of_j = math.exp(-search[S, j] * (1.0 - h) * (1.0 - h)), math.exp(-search[S, j] * h * h)
-    change = loss + 2.0 * gain_by_merging(m, p, j, h, of_p, of_j) if exact else 0.0
+    change = 0.0
+    if (
+        exact
+    ):  # the loss at h itself: that of the search is of the step before, which is enough to choose
+        s, mm, nn, mn = search[S, j], search[NN, p], search[NN, j], search[MN, j]
+        loss = degradation_at(h, s, exp_of(-s), mm, nn, mn)[0]
+        change = loss + 2.0 * gain_by_merging(m, p, j, h, of_p, of_j)
     n_kept = combine_vectors(m, p, j, h)
     for r in range(a.shape[0]):
         a[r, j] = of_p * a[r, p] + of_j * a[r, j]

@@ -142,8 +142,9 @@ class CodedRows:
 
     def __init__(self, model: Any, names: list[Any], rows: ShardRows, learns: bool):
         n, self.learns = len(rows), learns
-        codes, weights = np.zeros(n), np.ones(n) if rows.weights is None else rows.weights
+        codes = weights = np.zeros(n)  # with weights of 0 any pass only scores
         if learns:
+            weights = np.ones(n) if rows.weights is None else rows.weights
             targets = Targets(rows.targets, n)
             is_coded = hasattr(model, "labels")
             codes = targets.coded(model.labels, 0, n)[0] if is_coded else targets.numbers()
