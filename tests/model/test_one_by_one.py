@@ -65,14 +65,14 @@ def test_learning_behind_a_prediction_reads_no_value_again(monkeypatch):
     model = rb.RBPClassifier(6, K, seed=1)
     for x, y in stream(40, 5, float):
         model.learn_one(x, y)
-    taken, read = model.features.taken, []
+    summed, read = model.features.summed, []
 
     def counted(x):
         read.append(x)
-        return taken(x)
+        return summed(x)
 
     for x, _ in stream(40, 5, float, seed=4):
-        monkeypatch.setattr(model.features, "taken", counted)
+        monkeypatch.setattr(model.features, "summed", counted)
         y = model.predict_one(
             x
         )  # so nothing is stored: names of what is stored get their places anew

@@ -81,21 +81,22 @@ def test_a_target_follows_a_feature_to_its_extremes():
 
 
 def tables(model):
-    return {name: model._table(name) for name in core.ROOM_TABLES}
+    return {name: table for name, table in model._tables.items() if table.size}
 
 
 def assert_whole(model):
     """Bounds of the metric, a positive definite mixer, finite tables."""
-    room, own = model._room, model.state_record()
-    varying, weights = room.moments.orientation != 0.0, room.metric.weight
+    room, own, n = model._tables, model.state_record(), len(model.features)
+    varying = room["moments"][core.ORIENTATION, :n] != 0.0
+    weights, mixer = room["metric"][core.IMPORTANCE, :n], room["mixer"]
     assert (weights > 0.0).all()
     assert math.isclose(weights[varying].sum(), varying.sum(), rel_tol=1e-9, abs_tol=1e-9)
     assert (weights[~varying] == 1.0).all()
-    curvature = room.mixer.curvature
+    curvature, squares = mixer[core.CURVATURE :], room["covariance"]
     assert np.linalg.eigvalsh(curvature).min() > 9.0  # it never falls below the ridge of 10
     assert (curvature == curvature.T).all()
-    assert (room.covariance == room.covariance.T).all()
-    assert np.abs(room.mixer.weight).max() < 10.0
+    assert (squares == squares.T).all()
+    assert np.abs(mixer[core.WEIGHT]).max() < 10.0
     numbers = [
         table for name, table in tables(model).items() if "slots" not in name and name != "keys"
     ]

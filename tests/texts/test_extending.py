@@ -168,7 +168,7 @@ def test_the_algorithm_on_the_page_runs_as_it_is_written(monkeypatch, tmp_path):
 
 # What a class of the package may define besides its algorithm and parameters: methods for users, and a transformer's
 # names. AutoKernel, whose memory is of its own kind, overrides methods of StreamModel
-OVERRIDDEN = {"n_outputs", "_feature_names", "transform_one"}
+OVERRIDDEN = {"n_outputs", "_feature_names", "_reading", "transform_one"}
 
 
 @pytest.mark.parametrize("name", sorted(PLACES))
