@@ -26,7 +26,7 @@ import numpy as np
 
 from ...compiling import inlined, inner
 from ...numerics import squared_distance
-from .memory import LEAST_VOTE_WEIGHT, insert_neighbour
+from .memory import LEAST_VOTE_WEIGHT, insert_neighbour, note_facts
 from .tables import DISTANCE, FOLLOWED, LINKED, LINKS, PLACE, ROW, TARGET, W
 
 WORD_BITS, LAST_BIT = 6, 63  # 64 bits in a word of seen and held
@@ -58,7 +58,7 @@ def find_far(archive, search, weights, x, n, d, steps):
         for i in range(number):
             n = insert_neighbour(far, n, compared[DISTANCE, i], 2.0 * compared[PLACE, i])
     for k in range(n):
-        far[ROW, k] = np.int64(far[PLACE, k]) >> 1
+        note_facts(far, k, np.int64(far[PLACE, k]) >> 1, archive.facts)
     return n
 
 

@@ -14,10 +14,11 @@ import numpy as np
 
 from ...compiling import inlined, inner
 from ...expansion.kernels import padded
+from ...numerics import dot
 from .archive import MANY_COLUMNS, MORE_STEPS, STEPS, archive_row, find_far, hold
 from .binning import bin_scores, find_cells, join_bins
-from .linear_models import N_RATES, linear_scores
-from .memory import find_nearest, note_facts, recent_places
+from .linear_models import N_RATES
+from .memory import find_nearest, note_facts
 from .metric import compute_distances, kernel_scores
 from .scaling import scale
 from .tables import (
@@ -29,6 +30,7 @@ from .tables import (
     IN_ARCHIVE,
     KERNEL,
     ORIENTATION,
+    PLACE,
     PLAIN,
     QUICK,
     SCALED,
@@ -59,84 +61,80 @@ def is_predicted(state, found, raw, x):
 @inlined
 def consult_models(state, features, models, row, hits, scores, x):
     """Scale the row, and write the scores of experts that need no memory. Returns how many features have varied."""
-    scaled, wide = row[SCALED], row[WIDE]
+    wide = row[WIDE]
     varying = scale(features.moments, row, x, state.features, state.rounds)
-    for u in range(N_RATES):
-        linear_scores(models.linear, N_RATES, u, wide, scores[QUICK + u])
-    if state.second_order >= 0:
-        linear_scores(models.squares, 1, 0, wide, scores[PLAIN])
-    find_cells(models.slots, scaled, hits)
+    for c in range(scores.shape[1]):
+        for u in range(N_RATES):
+            scores[QUICK + u, c] = dot(wide, models.linear[N_RATES * c + u], wide.shape[0])
+        if state.second_order >= 0:
+            scores[PLAIN, c] = dot(wide, models.squares[c], models.squares.shape[1])
+    find_cells(models.slots, row[SCALED], hits)
     bin_scores(models.cells, hits[CELL], scores[BINS])
     return varying
 
 
 @inlined
-def consult_memory(m, state, metric, archive, search, row, varying, opinions):
-    """Write the scores of the kernel, and the neighbours. Overwrites m.row, m.logs and m.buffer."""
-    count, distances, near, found = m.head[0].count, m.row, search.near, opinions.found[0]
+def consult_memory(memory, state, metric, archive, search, row, varying, opinions):
+    """Write the scores of the kernel, and the neighbours."""
+    distances, near, found = search.distances, search.near, opinions.found[0]
     weights, x, scores = metric[IMPORTANCE], row[SCALED], opinions.scores
-    n, d, steps = padded(count), state.features, STEPS
-    compute_distances(m.vectors, weights, x, distances, n, d)
-    kernel_scores(m.coefficients, distances, m.logs, n, varying, scores[KERNEL])
-    found.near = find_nearest(distances, count, m.logs, m.buffer, m.per_vector[IN_ARCHIVE], near)
-    if scores.shape[1] >= MANY_COLUMNS:
-        steps = MORE_STEPS
+    n, d, count = padded(memory.head[0].count), state.features, memory.head[0].count
+    compute_distances(memory.vectors, weights, x, distances, n, d)
+    kernel_scores(memory.coefficients, distances, search.kernels, n, varying, scores[KERNEL])
+    found.near = find_nearest(distances, count, search.kernels, search.places, near)
+    numbers, places = memory.facts[IN_ARCHIVE], near[PLACE]
+    for k in range(found.near):
+        note_facts(near, k, numbers[np.int64(places[k])], archive.facts)
+    steps = MORE_STEPS if scores.shape[1] >= MANY_COLUMNS else STEPS
     found.far = find_far(archive, search, weights, x, found.near, d, steps)
-    note_facts(near, found.near, archive.facts)
-    note_facts(search.far, found.far, archive.facts)
 
 
 # Learning
 
 
 @inlined
-def store(m, state, archive, far, row, opinions, target, hard, w, squared_error, kernel_rate):
+def store(memory, state, archive, far, row, opinions, target, hard, w, squared_error, kernel_rate):
     """Store the row in memory and archive, with its coefficients in the kernel, the errors times a rate. A hard row that is
     overwritten moves to the other half of the memory."""
-    memory, head, place, errors = (
-        m.per_vector,
-        m.head[0],
-        state.recent_place,
-        opinions.errors[KERNEL],
-    )
-    recent = recent_places(head)
+    facts, vectors, coefficients = memory.facts, memory.vectors, memory.coefficients
+    head, place, errors = memory.head[0], state.recent_place, opinions.errors[KERNEL]
+    recent = head.budget - head.budget // 2
     if place < head.count:
-        if memory[HARD, place] != 0.0 and head.budget > recent:
-            move_to_hard(m, state, archive.held, place, recent + state.hard_place)
-            state.hard_place = (state.hard_place + 1) % (head.budget - recent)
+        other = recent + state.hard_place
+        if facts[HARD, place] == 0.0 or head.budget == recent:
+            hold(archive.held, np.int64(facts[IN_ARCHIVE, place]))
         else:
-            hold(archive.held, np.int64(memory[IN_ARCHIVE, place]))
+            if other < head.count:
+                hold(archive.held, np.int64(facts[IN_ARCHIVE, other]))
+            move_column(vectors, place, other)
+            move_column(coefficients, place, other)
+            move_column(facts, place, other)
+            head.count = max(head.count, other + 1)
+            state.hard_place = (state.hard_place + 1) % (head.budget - recent)
     head.count = max(head.count, place + 1)
     state.recent_place = (place + 1) % recent
     number = archive_row(archive, state, row[SCALED], target, w, far, opinions.found[0].far)
-    memory[IN_ARCHIVE, place], memory[HARD, place] = number, 1.0 if hard else 0.0
-    memory[ARRIVAL, place], memory[SQUARED_ERROR, place] = state.rounds, squared_error
+    facts[IN_ARCHIVE, place], facts[HARD, place] = number, hard
+    facts[ARRIVAL, place], facts[SQUARED_ERROR, place] = state.rounds, squared_error
     for c in range(errors.shape[0]):
-        m.coefficients[c, place] = kernel_rate * errors[c]
+        coefficients[c, place] = kernel_rate * errors[c]
     for f in range(state.features):
-        m.vectors[f, place] = row[SCALED, f]
+        vectors[f, place] = row[SCALED, f]
 
 
-@inlined
-def move_to_hard(m, state, held, place, other):
-    """Move a row from the recent half of the memory to the place `other` in the hard half, over what is there."""
-    head, memory = m.head[0], m.per_vector
-    if other < head.count:
-        hold(held, np.int64(memory[IN_ARCHIVE, other]))
-    for f in range(state.features):
-        m.vectors[f, other] = m.vectors[f, place]
-    for c in range(m.coefficients.shape[0]):
-        m.coefficients[c, other] = m.coefficients[c, place]
-    for k in range(memory.shape[0]):
-        memory[k, other] = memory[k, place]
-    head.count = max(head.count, other + 1)
+@inner
+def move_column(table, place, other):
+    """Overwrite a column of a table with another one."""
+    for i in range(table.shape[0]):
+        table[i, other] = table[i, place]
 
 
 @inlined
 def keep_moments(state, features, models, row):
     """Take over the moments of the present row. Bins look at features that begin to vary with it."""
+    moments = features.moments
     for f in range(state.features):
-        if row[ORIENTATION, f] != 0.0 and features.moments[ORIENTATION, f] == 0.0:
+        if row[ORIENTATION, f] != 0.0 and moments[ORIENTATION, f] == 0.0:
             join_bins(models.slots, models.cells, f, features.keys[f])
-        for k in range(features.moments.shape[0]):
-            features.moments[k, f] = row[k, f]
+        for k in range(moments.shape[0]):
+            moments[k, f] = row[k, f]

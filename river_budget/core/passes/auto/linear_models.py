@@ -26,13 +26,6 @@ GRADIENT_FLOOR = 1e-10  # added under the root, for features that were 0 so far
 
 
 @inner
-def linear_scores(weights, stride, first, row, scores):
-    """scores[c] = <weights[stride c + first], row>"""
-    for c in range(scores.shape[0]):
-        scores[c] = dot(row, weights[stride * c + first], weights.shape[1])
-
-
-@inner
 def learn_linear(weights, sums, rate, step, row, errors, steps):
     """An AdaGrad step along errors[c] x+, the negative gradient. All columns have the same step lengths. Overwrites
     `steps`."""

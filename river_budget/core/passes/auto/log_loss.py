@@ -64,10 +64,11 @@ NEVER = -1e3  # log-odds that are a probability of 0
 
 
 @passes
-def learn(m, states, rows, room, desk):
+def learn(states, rows, room, desk):
     """Learn the rows in order, those of weight 0 only score; scores[t] = log-probabilities before x_t is learned, or log-odds
     of two classes. Returns how many rows it has processed."""
-    features, models, archive, mixing = room.features, room.models, room.archive, room.mixing
+    memory, features, models = room.memory, room.features, room.models
+    archive, mixing, head = room.archive, room.mixing, room.memory.head[0]
     opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
     state, found, width = states[0], desk.opinions.found[0], rows.places.shape[0]
     values, targets, weights, results = rows.values, rows.targets, rows.weights, rows.scores
@@ -75,7 +76,7 @@ def learn(m, states, rows, room, desk):
         x, w = values[width * t : width * (t + 1)], weights[t]
         if not is_predicted(state, found, row[RAW], x):
             varying = consult_models(state, features, models, row, hits, opinions.scores, x)
-            consult_memory(m, state, features.metric, archive, search, row, varying, opinions)
+            consult_memory(memory, state, features.metric, archive, search, row, varying, opinions)
             give_opinions(state, search, mixing.prior, opinions)
             mix(mixing.mixer, mixing.prior, opinions.scores, opinions.shares, opinions.logs)
             calibrate(mixing.calibration, opinions.shares[MIXTURE], found)
@@ -91,7 +92,7 @@ def learn(m, states, rows, room, desk):
             learn_models(state, models, row, hits, gain, opinions.errors, w)
             train_metric(state, features.metric, archive.rows, row, search.near, found.near, y, w)
             store(
-                m,
+                memory,
                 state,
                 archive,
                 search.far,

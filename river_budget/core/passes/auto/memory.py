@@ -35,12 +35,6 @@ BISECTIONS = 8  # of the range of distances, to find this limit
 HUGE = 1e300
 
 
-@inner
-def recent_places(head):
-    """The number of places in the recent half."""
-    return head.budget - head.budget // 2
-
-
 # The nearest rows
 
 
@@ -75,13 +69,13 @@ def limit_of(distances, n):
 
 
 @inner
-def find_nearest(far, count, least, places, numbers, near):
+def find_nearest(far, count, least, places, near):
     """Write the K nearest rows of the memory, by distance; of equally near ones, the first. Returns how many.
 
     Only rows of groups that have one within the limit are looked at, and branch-free: the branches would mispredict.
-    far: distances of all rows; numbers: theirs in the archive. Overwrites `least` and `places`, and `far` behind the last row.
+    far: distances of all rows. Overwrites `least` and `places`, and `far` behind the last row.
     """
-    groups, some, limit, n = padded(count) // GROUP, 0, HUGE, 0
+    groups, some, limit = padded(count) // GROUP, 0, HUGE
     for j in range(count, groups * GROUP):
         far[j] = np.inf
     for g in range(groups):  # `min` checks NaN and does not vectorise
@@ -94,6 +88,7 @@ def find_nearest(far, count, least, places, numbers, near):
     for g in range(groups):
         places[some] = g
         some += least[g] <= limit
+    n = np.int64(0)  # numba would compile `insert_neighbour` once more for the type of a literal
     for r in range(GROUP):
         found = groups
         for i in range(some):
@@ -102,17 +97,15 @@ def find_nearest(far, count, least, places, numbers, near):
             found += far[j] <= limit
         for i in range(groups, found):
             n = insert_neighbour(near, n, far[np.int64(places[i])], places[i])
-    for k in range(n):
-        near[ROW, k] = numbers[np.int64(near[PLACE, k])]
     return n
 
 
 @inner
-def note_facts(neighbours, n, facts):
-    """Write targets and weights of neighbours, whose rows in the archive are known."""
-    for k in range(n):
-        row = np.int64(neighbours[ROW, k])
-        neighbours[TARGET, k], neighbours[W, k] = facts[TARGET, row], facts[W, row]
+def note_facts(neighbours, k, row, facts):
+    """Write what the archive knows of neighbour k, whose row there is known."""
+    number = np.int64(row)
+    neighbours[ROW, k] = row
+    neighbours[TARGET, k], neighbours[W, k] = facts[TARGET, number], facts[W, number]
 
 
 # Votes

@@ -5,7 +5,7 @@ f_k       scores[k, 0]: the difference of expert k from the running mean; solver
 my, sy    state.average, usual_size(state)
 e         the error of the mixture, or of an expert (errors[k, 0]), clipped to BOUND times the rms error
 lo, hi    state.lowest, state.highest
-r_i^2     m.per_vector[SQUARED_ERROR]: their vote, with the latest errors, is the local variance
+r_i^2     memory.facts[SQUARED_ERROR]: their vote, with the latest errors, is the local variance
 q         quantiles of the error in units of found.spread; they begin as those of a normal distribution
 
 Until two different targets were seen, nothing that depends on the size of targets is learned, so that their unit and
@@ -84,10 +84,11 @@ OUTERMOST_QUANTILE = 1e3
 
 
 @passes
-def learn(m, states, rows, room, desk):
+def learn(states, rows, room, desk):
     """Learn the rows in order, those of weight 0 only score; scores[t] = the prediction before x_t is learned, and its spread
     if there is a second column. Returns how many rows it has processed."""
-    features, models, archive, mixing = room.features, room.models, room.archive, room.mixing
+    memory, features, models = room.memory, room.features, room.models
+    archive, mixing, head = room.archive, room.mixing, room.memory.head[0]
     opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
     state, found, width = states[0], desk.opinions.found[0], rows.places.shape[0]
     values, targets, weights, results = rows.values, rows.targets, rows.weights, rows.scores
@@ -95,8 +96,8 @@ def learn(m, states, rows, room, desk):
         x, w = values[width * t : width * (t + 1)], weights[t]
         if not is_predicted(state, found, row[RAW], x):
             varying = consult_models(state, features, models, row, hits, opinions.scores, x)
-            consult_memory(m, state, features.metric, archive, search, row, varying, opinions)
-            give_opinions(state, search, m.per_vector[SQUARED_ERROR], opinions)
+            consult_memory(memory, state, features.metric, archive, search, row, varying, opinions)
+            give_opinions(state, search, memory.facts[SQUARED_ERROR], opinions)
             mix(state, mixing.mixer, opinions)
             found.version = state.rounds + 1.0
         write_scores(found, results[t])
@@ -110,7 +111,9 @@ def learn(m, states, rows, room, desk):
                     state, features.metric, archive.rows, row, search.near, found.near, y, w
                 )
             hard, rate = abs(error) > state.absolute_error, min(w * KERNEL_STEP, 1.0)
-            store(m, state, archive, search.far, row, opinions, y, hard, w, error * error, rate)
+            store(
+                memory, state, archive, search.far, row, opinions, y, hard, w, error * error, rate
+            )
             keep_moments(state, features, models, row)
             learn_spread(state, mixing.quantiles, found.spread, error, w)
             learn_targets(state, y, error, bound, w)

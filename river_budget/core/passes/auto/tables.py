@@ -5,10 +5,10 @@ examples/auto_kernel.md is the specification of this learner. Its symbols, and w
     x      desk.row[SCALED], in standard deviations, clipped to 4; [WIDE] is 1 and then the same, clipped to 40
     d      the number of features that have ever varied: before that a feature is 0 in all scaled rows
     a_f    metric[IMPORTANCE], the weight of a feature in distances; their sum is d
-    D_i    m.row: sum_f a_f (x_f - s_if)^2, the distance of the row from stored row i, m.vectors[f, i]
+    D_i    search.distances: sum_f a_f (x_f - s_if)^2, the distance of the row from stored row i, memory.vectors[f, i]
     K, N   NEIGHBOURS; the nearest of the memory are in search.near, those of memory and archive in search.far
     pi_i   near[SHARE], far[SHARE]: of a neighbour in the vote
-    alpha  m.coefficients[c, i]: of stored row i in the kernel
+    alpha  memory.coefficients[c, i]: of stored row i in the kernel
     C, C'  classes; columns of weights: one for two classes, whose other scores are its negatives
     p, l   opinions.shares, opinions.logs: a row per expert, of what it says; f  opinions.scores in regression
     e      opinions.errors: what each expert lacks
@@ -17,7 +17,7 @@ examples/auto_kernel.md is the specification of this learner. Its symbols, and w
     t      state.rounds: rows learned, which is also the version of the model
     v      state.residual: the temperature of the linear model of least squares
     my, sy state.average, the root of state.variance: of the targets, in regression
-    r_i^2  m.per_vector[SQUARED_ERROR]: of the mixture when row i came
+    r_i^2  memory.facts[SQUARED_ERROR]: of the mixture when row i came
 
 Experts are rows of the same tables, in one order. One that is absent (least squares of many features, or an expert that
 `river-budget auto --without` switches off) has the first weight 0, and the mixer leaves it out.
@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...memory import LANES, head_of, record, state_of, table, views
+from ...memory import HEAD, LANES, head_of, record, state_of, table, views
 
 # recent_place, hard_place: where the memory writes next; archived: places that the archive has written, or passed over;
 # held: names that a model of words has learned
@@ -81,7 +81,7 @@ TARGET, W = range(2)  # of rows in the archive, and of neighbours
 DISTANCE, SHARE, PLACE, ROW = range(
     2, 6
 )  # further ones of neighbours; ROW: the number in the archive
-IN_ARCHIVE, HARD, ARRIVAL, SQUARED_ERROR = range(4)  # of m.per_vector; IN_ARCHIVE: the number there
+IN_ARCHIVE, HARD, ARRIVAL, SQUARED_ERROR = range(4)  # of memory.facts; IN_ARCHIVE: the number there
 CELL, OLD, STEP = range(3)  # of desk.hits
 SLOPE, CURVE, TRIANGLE = range(3)  # of the solver; the triangle is a matrix
 G, S, SEEN, WEIGHTS = range(4)  # in the row of a name, in a model of words (words/learners.py)
@@ -125,9 +125,19 @@ class Mixing(NamedTuple):
     quantiles: Any  # (levels,): of errors in units of their spread
 
 
+class Memory(NamedTuple):
+    """The rows of the memory: parts of the block."""
+
+    head: Any  # one record HEAD
+    vectors: Any  # (width, capacity)
+    coefficients: Any  # (columns, capacity): in the kernel
+    facts: Any  # (4, capacity)
+
+
 class Room(NamedTuple):
     """What a model of rows has learned."""
 
+    memory: Memory
     features: Features
     models: Models
     archive: Archive
@@ -160,6 +170,9 @@ class Search(NamedTuple):
     far: Any  # (6, ROUNDED_NEIGHBOURS); PLACE: as in archive.py
     compared: Any  # (6, LINKS FOLLOWED)
     seen: Any  # as held
+    distances: Any  # (capacity,): of the rows of the memory
+    kernels: Any  # (capacity,)
+    places: Any  # (capacity,)
 
 
 class Desk(NamedTuple):
@@ -266,7 +279,9 @@ def room_of(block: Any) -> Any:
     if t["word_bias"].size:
         return WordRoom(mixing, t["word_bias"][0], t["word_totals"][0])
     names = "linear_weights linear_sums least_squares covariance slots bins"
+    v = views(block)
     return Room(
+        Memory(block[: HEAD.itemsize].view(HEAD), v.vectors, v.coefficients, v.per_vector),
         Features(t["moments"], t["metric"], t["keys"][0]),
         Models(*map(t.get, names.split())),
         Archive(t["archive"], t["links"], t["archived"], t["held"][0]),
@@ -289,7 +304,8 @@ def desk_for(block: Any) -> Any:
         return opinions
     near, far = _scratch(6, ROUNDED_NEIGHBOURS), _scratch(6, ROUNDED_NEIGHBOURS)
     seen = table(np.int64, (whole(-(-s.archived // 64)),))
-    search = Search(near, far, _scratch(6, LINKS * FOLLOWED), seen)
+    memory = (_scratch(head_of(block).capacity) for _ in range(3))
+    search = Search(near, far, _scratch(6, LINKS * FOLLOWED), seen, *memory)
     row, hits = _scratch(7, whole(s.width + 1)), _scratch(3, BIN_TABLES)
     return Desk(opinions, search, row, hits, _scratch(s.squared))
 
