@@ -68,7 +68,7 @@ def learn(states, rows, room, desk):
     """Learn the rows in order, those of weight 0 only score; scores[t] = log-probabilities before x_t is learned, or log-odds
     of two classes. Returns how many rows it has processed."""
     memory, features, models = room.memory, room.features, room.models
-    archive, mixing, head = room.archive, room.mixing, room.memory.head[0]
+    archive, mixing = room.archive, room.mixing
     opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
     state, found, width = states[0], desk.opinions.found[0], rows.places.shape[0]
     values, targets, weights, results = rows.values, rows.targets, rows.weights, rows.scores
@@ -190,21 +190,24 @@ def write_scores(mixed, shares, unseen, found, f):
     top, n, number = found.top, shares.shape[0], 0.0
     p, for_top, for_others = shares[top], 0.0, 0.0
     if p < CERTAIN:
-        for_top = log_of(found.corrected / p)
-        for_others = log_of((1.0 - found.corrected) / (1.0 - p))
+        for_top, for_others = (
+            log_of(found.corrected / p),
+            log_of((1.0 - found.corrected) / (1.0 - p)),
+        )
     for c in range(n):
         number += unseen[c]
     some = 0.0 < number < n
     if n == 2:
-        odds = mixed[1] - mixed[0]
-        f[0] = odds + (for_top - for_others if top == 1 else for_others - for_top)
+        more = for_top - for_others
+        f[0] = mixed[1] - mixed[0] + (more if top == 1 else -more)
         if some:
             f[0] = NEVER if unseen[1] != 0.0 else -NEVER
         return
     shift = log_of(p) - mixed[top]
     for c in range(n):
-        more = for_top if c == top else for_others
-        f[c] = NEVER if some and unseen[c] != 0.0 else mixed[c] + shift + more
+        f[c] = mixed[c] + (shift + (for_top if c == top else for_others))
+        if some and unseen[c] != 0.0:
+            f[c] = NEVER
 
 
 # Learning

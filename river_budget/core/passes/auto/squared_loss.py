@@ -88,7 +88,7 @@ def learn(states, rows, room, desk):
     """Learn the rows in order, those of weight 0 only score; scores[t] = the prediction before x_t is learned, and its spread
     if there is a second column. Returns how many rows it has processed."""
     memory, features, models = room.memory, room.features, room.models
-    archive, mixing, head = room.archive, room.mixing, room.memory.head[0]
+    archive, mixing = room.archive, room.mixing
     opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
     state, found, width = states[0], desk.opinions.found[0], rows.places.shape[0]
     values, targets, weights, results = rows.values, rows.targets, rows.weights, rows.scores
@@ -282,10 +282,10 @@ def learn_spread(state, quantiles, spread, error, w):
         return
     rate = min(FIRST_QUANTILE_RATE / (state.rounds + 1.0), LARGEST_QUANTILE_RATE)
     rate, scaled = w * max(rate, QUANTILE_RATE), error / spread
-    for k in range(LEVELS.shape[0]):
+    for k in range(quantiles.shape[0]):
         below = 0.5 if scaled == quantiles[k] else (1.0 if scaled < quantiles[k] else 0.0)
         quantiles[k] = clamp(quantiles[k] + rate * (LEVELS[k] - below), OUTERMOST_QUANTILE)
-    for k in range(1, LEVELS.shape[0]):  # those that have crossed change places
+    for k in range(1, quantiles.shape[0]):  # those that have crossed change places
         value, place = quantiles[k], k
         while place > 0 and quantiles[place - 1] > value:
             quantiles[place] = quantiles[place - 1]
