@@ -129,7 +129,7 @@ def kernel_scores(coefficients, far, kernels, sums, n, d, scores):
 def long_dot(a, b, sums, n):
     """sum_j a[j] b[j] for j < n, a multiple of four, by the sums of four products each, which LLVM vectorises: in this order
     on every processor. Overwrites `sums`."""
-    m, p, q = n // 4, 0.0, 0.0
+    m, p, q = n >> 2, 0.0, 0.0
     for j in range(m):
         i, k, h = j + m, j + 2 * m, j + 3 * m
         sums[j] = (a[j] * b[j] + a[i] * b[i]) + (a[k] * b[k] + a[h] * b[h])
