@@ -15,8 +15,8 @@ ELSEWHERE = {  # pictures that a command or a program draws
 HEAD = """\
 # Gallery
 
-Each picture with the lines that make it, ready to be copied. `rb.plots` needs matplotlib (`pip install '.[plots]'`)
-and takes any River models. More about each picture stands on the page that its title leads to.
+Each picture comes with the code that draws it, ready to copy. `rb.plots` needs matplotlib (`pip install '.[plots]'`) and takes any River
+models. Each title links to the page that explains the picture.
 """
 
 
@@ -34,12 +34,13 @@ def page(folder):
         for title, name in re.findall(r"!\[(.*?)\]\((.*?\.png)\)", text):
             language, lines = ELSEWHERE.get(name) or ("python", lines_for(name, code))
             anchor = name.partition(".")[0]
-            thumbnails.append(f"[![{title}]({folder.name}/{name}){{ .thumbnail }}](#{anchor})")
+            thumbnails.append(f"[![{title}]({folder.name}/{name}) {title}](#{anchor})")
             parts.append(
                 f"## [{title[0].upper()}{title[1:]}]({folder.name}/{path.name}) {{ #{anchor} }}\n\n"
                 f"![{title}]({folder.name}/{name})\n\n```{language}\n{lines.strip()}\n```\n"
             )
-    return "\n".join([HEAD, *thumbnails, "", *parts])
+    grid = ['<div class="thumbnails" markdown>', "", *thumbnails, "", "</div>"]
+    return "\n".join([HEAD, *grid, "", *parts])
 
 
 def lines_for(picture, code):
@@ -51,7 +52,7 @@ def lines_for(picture, code):
         made = bound(trees[i])
         if made & needed or changes(trees[i], needed):
             kept.insert(0, i)
-            needed = (needed - made) | (loaded(trees[i]) - made)
+            needed = (needed - made) | loaded_before(trees[i])
     imports = [code[i] for i in kept if is_import(trees[i])]
     others = [
         code[i] + "\n" * isinstance(trees[i], ast.FunctionDef)
@@ -86,6 +87,11 @@ def bound(tree):
     if isinstance(tree, ast.Assign):
         return set().union(*(names(target, ast.Store) for target in tree.targets))
     return set()
+
+
+def loaded_before(tree):
+    """The names that a statement finds: `table = table[1:]` finds a table, and a function does not find itself."""
+    return loaded(tree) - (bound(tree) if isinstance(tree, ast.FunctionDef) else set())
 
 
 def with_companions(needed, trees):

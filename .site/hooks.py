@@ -1,4 +1,7 @@
-"""Pages of the site that are made from other files: reference, gallery, scripts, changelog, contributing."""
+"""What the site adds to the texts: pages made from other files, the version, and the weight of pages in the search.
+
+Made pages are the reference, the gallery, the scripts, the changelog and contributing.
+"""
 
 from __future__ import annotations
 
@@ -59,11 +62,16 @@ MOVED = {  # where links lead that leave examples/ or come from outside of it
     "../.github/CONTRIBUTING.md": "contributing.md",
     "../../.github/CONTRIBUTING.md#the-site": "../reference/index.md",
 }
-ASSETS = ("site.css", "tables.js", "icon.svg")
+ASSETS = ("site.css", "tables.js", "prompts.js", "icon.svg")
+SOURCE = "contributing/#where-things-are"  # where the header leads if nobody names a repository
+MANY_WORDS = 2000  # longer pages have most words, so a search would find them first for anything
+RECORDS = ("reproduced/", "changelog", "scripts")
 
 
 def on_config(config):
-    """Fill the sections of the navigation whose pages are found and not listed."""
+    """Fill the sections of the navigation whose pages are found and not listed; show version and source."""
+    config.extra["version_shown"] = rb.__version__
+    config.repo_url = config.repo_url or SOURCE
     for section in config.nav:
         if "Reference" in section:
             section["Reference"] = ["reference/index.md", *reference_navigation()]
@@ -95,7 +103,12 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Links to programs lead to their pages; links out of examples/ to the pages made of those files."""
+    """Adapt a text of the repository to the site.
+
+    Links to programs lead to their pages, links out of examples/ to the pages made of those files.
+    """
+    page.meta.setdefault("search", {"boost": boost(page.file.src_uri, markdown)})
+    markdown = without_backslashes(as_sessions(markdown))
     markdown = re.sub(r"(\]\((?!https?:)[^)\s]*)\.py\)", r"\1.md)", markdown)
     for written, meant in MOVED.items():
         markdown = markdown.replace(f"]({written}", f"]({meant}")
@@ -104,6 +117,28 @@ def on_page_markdown(markdown, page, config, files):
         text = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", " ".join(first[0].split())).replace("`", "")
         page.meta["description"] = text[:155].rpartition(" ")[0] if len(text) > 155 else text
     return markdown
+
+
+def boost(place, text):
+    """How much a page counts in the search."""
+    if place.startswith(RECORDS):
+        return 0.1
+    return 0.5 if len(text.split()) > MANY_WORDS else 1
+
+
+def as_sessions(markdown):
+    """Code with prompts is coloured as a session; the copy button leaves prompts and outputs out (prompts.js)."""
+    return re.sub(r"^```python\n(?=>>> )", "```pycon\n", markdown, flags=re.M)
+
+
+def without_backslashes(markdown):
+    """In code in a table GitHub wants a backslash before a bar, and Python-Markdown shows it."""
+    return re.sub(
+        r"^\|.*$",
+        lambda row: re.sub(r"`[^`\n]*`", lambda code: code[0].replace(r"\|", "|"), row[0]),
+        markdown,
+        flags=re.M,
+    )
 
 
 # Reference

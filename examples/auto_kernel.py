@@ -1,6 +1,6 @@
 """A kernel learner without settings: drift, importances, explanations, intervals.
 
-No scaler in front, no width, no learning rate. Half way through the stream the two classes change places.
+It needs no scaler, no width and no learning rate. Halfway through the stream the two classes swap their labels.
 """
 
 from __future__ import annotations

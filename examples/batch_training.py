@@ -2,9 +2,9 @@
 
     python examples/batch_training.py [figure.png]
 
-The batch Perceptron (SBP) looks for an example that its model needs, which takes a row of kernel values; the
-others take what chance or the order brings. This is the beginning of figure 2 of the 2012 paper. The examples
-are adult (a9a); without that file and without a connection, made-up questionnaires.
+The batch Perceptron (SBP) searches for an example that its model needs, which costs a row of kernel values. The
+others take examples at random or in order. This is the beginning of figure 2 of the 2012 paper. The data is
+adult (a9a), or made-up questionnaires if that file is missing and cannot be downloaded.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kernels for linear models: what a joint map of features can do that waves over single features cannot.
 
-XOR: the label says whether two numbers have different signs, so neither of them tells anything by itself.
-Bananas ships with River: two bent clusters. Predictions are made before each example is learned.
+XOR: the label says whether two numbers have different signs, so neither of them alone says anything. Bananas
+ships with River: two curved clusters. Each example is predicted before it is learned.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The measured tables of the guide, as they stand on its pages.
+"""Prints the measured tables of the guide, as its pages show them.
 
     python examples/guide_numbers.py drift
 
-Every example is predicted before it is learned. The name in a row is the code that makes its model; seeds are 1, and
-River's StandardScaler is in front of all but AutoKernel. elec2 and letter are files of RIVER_BUDGET_DATA.
+Every example is predicted before it is learned. The name in a row is the code of its model. Seeds are 1, and River's
+StandardScaler is in front of all but AutoKernel. elec2 and letter are files in the folder RIVER_BUDGET_DATA.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""A few giants among the numbers: what a logarithm in front gains.
+"""A few huge values among the numbers: what a logarithm in front gains.
 
     python examples/heavy_tails.py
 
-Ten features are cubed exponentials; the label says whether the product of two of them is above its median. (About a minute.)
+Synthetic heavy-tailed data: ten cubed exponentials, and a label that says whether the product of two of them is above its
+median. Takes about a minute.
 """
 
 from __future__ import annotations

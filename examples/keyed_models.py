@@ -1,10 +1,10 @@
-"""A model for each of 100 keys: rows per second in this process, and in two processes of Ray.
+"""One model for each of 100 keys: rows per second in this process, and in two processes on Ray.
 
     python examples/keyed_models.py [rows [rows of a chunk]]
 
-The first half of the rows fills the models; the second half is measured, in chunks, three times, of which the best
-counts. One process sends the rows, so on two cores two more of them learn at most twice as many: the more, the longer a
-row takes to learn, the larger the chunks are, and the less often the process that sends has to wait for predictions.
+The first half of the rows fills the models. The second half is timed in chunks, three times, and the best time counts. One
+process sends the rows, so two more on two cores learn at most twice as many. They gain more if a row takes longer to
+learn, if chunks are larger, and if the sender waits less often for predictions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A figure of a paper with River's own evaluation, and the digits of its table at the end of each curve.
+"""A paper's figure with River's own evaluation, and the digits of the paper's table at the end of each curve.
 
-german, 1000 applications for credit, in the 20 orders that the authors of the paper of 2016 publish. Every
-application is judged before it is learned (progressive validation). The paper's table 5 prints the share of mistakes
+The data is german, 1000 credit applications, in the 20 orders that the authors of the 2016 paper published. Each
+application is predicted before it is learned (progressive validation). The paper's table 5 prints the share of mistakes
 after the last one; `python examples/papers table 2016-table-5 --data german` measures it over arrays.
 """
 

@@ -1,9 +1,9 @@
-"""What a prediction and a learning step take on dicts: a model alone, and behind a scaler.
+"""The time of a prediction and a learning step on dicts: a model alone, and behind a scaler.
 
     python examples/pipeline_times.py [examples]
 
-Our BSGDClassifier beside River's LogisticRegression, in microseconds of the processor: medians of five runs that take
-turns. The first two learn rows that were scaled before; the others stand behind our StandardScaler, or River's.
+Our BSGDClassifier beside River's LogisticRegression, in microseconds of processor time: medians of five runs that take
+turns. The first two learn rows scaled beforehand; the others are behind our StandardScaler, or River's.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python examples/shards.py [examples] [shards] [ray or serial]
 
-One process learns all examples; then several learn a part each and are merged at the end, or again and again.
-Accuracy is that on examples that no model has learned. The seconds contain the start of the workers, which load the
-package and make their own examples, but not that of Ray.
+One process learns all examples; then several learn one part each and are merged at the end, or repeatedly. Accuracy is
+measured on examples that no model has learned. The seconds include the start of the workers, which load the package
+and make their own examples, but not the start of Ray.
 """
 
 from __future__ import annotations

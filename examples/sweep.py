@@ -2,7 +2,7 @@
 
     python examples/sweep.py [examples] [workers]
 
-Both give the same table. The seconds with Ray contain the start of the workers.
+Both print the same table. The seconds with Ray include the start of the workers.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python examples/text.py
 
-Every document has twenty words of a vocabulary that moves on, some of them from the list of its topic. What two words
-together say counts too: `first` in a document on one topic means what `last` means on the other. A model on a budget
-forgets the words that none of its support vectors uses, and so its memory stays as it is.
+Every document has twenty words of a drifting vocabulary, some of them from the list of its topic. Word pairs count too:
+`first` in a document on one topic means what `last` means on the other. A model on a budget forgets the words that none
+of its support vectors uses, so its memory does not grow.
 """
 
 from __future__ import annotations

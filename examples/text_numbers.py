@@ -1,4 +1,4 @@
-"""The measured tables of the guide's page on text, as they stand there: every example is predicted before it is learned.
+"""Prints the measured tables of the guide's page on text; every example is predicted before it is learned.
 
     python examples/text_numbers.py words
 

@@ -1,58 +1,38 @@
-"""Kernel learning on streams with a fixed budget, for River."""
+"""Kernel learning on streams for River: curved borders, one example at a time, in constant memory.
+
+>>> import river_budget as rb
+>>> model = rb.AutoKernelClassifier(seed=1)
+>>> model.learn_one({"size": 3.1, "weight": 0.2}, "ripe")
+>>> model.learn_one({"size": 1.2, "weight": 0.1}, "green")
+>>> model.predict_one({"size": 3.0, "weight": 0.2})
+'ripe'
+
+===================================================  ===========================================================
+You have                                             Take
+===================================================  ===========================================================
+no time to tune, or drift, or odd units              AutoKernelClassifier(), AutoKernelRegressor()
+little time and memory                               StandardScaler() | BSGDClassifier()
+numbers to predict                                   TargetStandardScaler(StandardScaler() | BSGDRegressor())
+text                                                 feature_extraction.BagOfWords() | AutoKernelClassifier()
+cells that may be missing or wrong                   Guard("skip") | ... in front of the pipeline
+labels that come late                                Delayed(model)
+an online linear model you want to keep              RandomFourier() | linear_model.LogisticRegression()
+no labels                                            StandardScaler() | KernelOneClassSVM()
+===================================================  ===========================================================
+
+`save` and `load` keep a model in a file, `predict_then_learn_many` takes a frame through a pipeline, and `read` yields
+the rows of a file as dicts. The modules `plots`, `sklearn`, `export` (ONNX), `distributed` and `datasets` are loaded when
+you first use them. `river-budget try FILE --target COLUMN` compares models on a file of yours.
+"""
 
 from __future__ import annotations
 
 import importlib
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from . import algorithms
+from ._names import MODULES, ON_DEMAND, PLACES
 from ._version import __version__ as __version__
-
-if TYPE_CHECKING:  # `__getattr__` below loads each name when it is first used
-    from . import kernels as kernels
-    from . import maintenance as maintenance
-    from .algorithms.auto.estimators import AutoKernelClassifier, AutoKernelRegressor
-    from .algorithms.features.fogd import FOGDClassifier, FOGDRegressor
-    from .algorithms.features.fourier import RandomFourier, RBFSampler
-    from .algorithms.features.nogd import NOGDClassifier, NOGDRegressor
-    from .algorithms.features.nystroem import Nystroem
-    from .algorithms.features.sketch import PolynomialCountSketch
-    from .algorithms.gradient.bogd import BOGDClassifier, BOGDRegressor
-    from .algorithms.gradient.bsgd import BSGDClassifier, BSGDRegressor
-    from .algorithms.gradient.norma import NORMAClassifier, NORMARegressor
-    from .algorithms.gradient.ogd import KernelOGDClassifier, KernelOGDRegressor
-    from .algorithms.gradient.one_class import KernelOneClassSVM
-    from .algorithms.perceptrons.bpa import BPAClassifier
-    from .algorithms.perceptrons.budget_perceptron import BudgetPerceptronClassifier
-    from .algorithms.perceptrons.forgetron import ForgetronClassifier, ForgetronRegressor
-    from .algorithms.perceptrons.perceptron import (
-        KernelPerceptronClassifier,
-        KernelPerceptronRegressor,
-    )
-    from .algorithms.perceptrons.projectron import (
-        ProjectronClassifier,
-        ProjectronPPClassifier,
-        ProjectronRegressor,
-    )
-    from .algorithms.perceptrons.rbp import RBPClassifier, RBPRegressor
-    from .algorithms.scaling.scalers import MinMaxScaler, StandardScaler
-    from .algorithms.scaling.targets import TargetStandardScaler
-    from .algorithms.window.sbp import SBPClassifier
-    from .checkpoint import Checkpoint
-    from .delayed import Delayed
-    from .feature_budget import FeatureBudget
-    from .guard.guard import Guard
-    from .messages.stream_warnings import StreamWarning
-    from .pipelines import (
-        decision_function_one,
-        memory_usage,
-        predict_then_learn_many,
-        summary,
-        support_vectors,
-    )
-    from .saving import SavedModelError, load, save
-    from .uniting import merge
 
 if not getattr(sys, "_is_gil_enabled", lambda: True)():
     raise ImportError(
@@ -60,88 +40,20 @@ if not getattr(sys, "_is_gil_enabled", lambda: True)():
         "start Python with -X gil=1, or set PYTHON_GIL=1"
     )
 
-__all__ = [
-    "AutoKernelClassifier",
-    "AutoKernelRegressor",
-    "BOGDClassifier",
-    "BOGDRegressor",
-    "BPAClassifier",
-    "BSGDClassifier",
-    "BSGDRegressor",
-    "BudgetPerceptronClassifier",
-    "Checkpoint",
-    "Delayed",
-    "FOGDClassifier",
-    "FOGDRegressor",
-    "FeatureBudget",
-    "ForgetronClassifier",
-    "ForgetronRegressor",
-    "Guard",
-    "KernelOGDClassifier",
-    "KernelOGDRegressor",
-    "KernelOneClassSVM",
-    "KernelPerceptronClassifier",
-    "KernelPerceptronRegressor",
-    "MinMaxScaler",
-    "NOGDClassifier",
-    "NOGDRegressor",
-    "NORMAClassifier",
-    "NORMARegressor",
-    "Nystroem",
-    "PolynomialCountSketch",
-    "ProjectronClassifier",
-    "ProjectronPPClassifier",
-    "ProjectronRegressor",
-    "RBFSampler",
-    "RBPClassifier",
-    "RBPRegressor",
-    "RandomFourier",
-    "SBPClassifier",
-    "SavedModelError",
-    "StandardScaler",
-    "StreamWarning",
-    "TargetStandardScaler",
-    "decision_function_one",
-    "kernels",
-    "load",
-    "maintenance",
-    "memory_usage",
-    "merge",
-    "predict_then_learn_many",
-    "save",
-    "summary",
-    "support_vectors",
-]
-
-MODULES = ("datasets", "distributed", "export", "plots", "sklearn")  # beside those in __all__
-_PLACES = {name: f"algorithms.{module}" for name, module in algorithms.PLACES.items()} | {
-    "Checkpoint": "checkpoint",
-    "Delayed": "delayed",
-    "FeatureBudget": "feature_budget",
-    "Guard": "guard.guard",
-    "SavedModelError": "saving",
-    "StreamWarning": "messages.stream_warnings",
-    "decision_function_one": "pipelines",
-    "load": "saving",
-    "memory_usage": "pipelines",
-    "merge": "uniting",
-    "predict_then_learn_many": "pipelines",
-    "save": "saving",
-    "summary": "pipelines",
-    "support_vectors": "pipelines",
-}
+__all__ = sorted({*PLACES, *MODULES} - ON_DEMAND)
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *MODULES, "__version__"]
+    return [*__all__, *ON_DEMAND, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        found = getattr(importlib.import_module(f".{_PLACES[name]}", __name__), name)
-    elif name in ("kernels", "maintenance", "saving", *MODULES):
+    if name in PLACES:
+        found = getattr(importlib.import_module(f".{PLACES[name]}", __name__), name)
+    elif name in MODULES:
         found = importlib.import_module(f".{name}", __name__)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found  # and is not asked for again
+    # so that Python does not ask again
+    globals()[name] = found
     return found

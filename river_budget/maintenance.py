@@ -7,9 +7,9 @@ most of the accuracy in time linear in the budget; projection takes the square o
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from .core.block import codes
+from .core import codes
 from .parameters import Value, one_of, whole
 
 __all__ = ["Merge", "Project", "RemoveOldest", "RemoveRandom", "RemoveSmallest"]
@@ -153,7 +153,7 @@ class Project(Maintenance):
     _code = codes.Maintenance.PROJECT
     kind = codes.Strategy.FACTOR
 
-    def __init__(self, choice: str = "smallest"):
+    def __init__(self, choice: Literal["smallest", "best"] = "smallest"):
         one_of("smallest", "best")("choice", choice)
         self.choice = choice
 
@@ -207,7 +207,12 @@ class Merge(Maintenance):
     _code = codes.Maintenance.MERGE
     needs_rbf = True
 
-    def __init__(self, arity: int = 2, method: str = "cascade", objective: str = "degradation"):
+    def __init__(
+        self,
+        arity: int = 2,
+        method: Literal["cascade", "gradient"] = "cascade",
+        objective: Literal["degradation", "eq21"] = "degradation",
+    ):
         whole(2)("arity", arity)
         one_of("cascade", "gradient")("method", method)
         one_of("degradation", "eq21")("objective", objective)
@@ -219,7 +224,8 @@ class Merge(Maintenance):
 
     @property
     def kind(self) -> codes.Strategy:
-        return codes.Strategy.MANY if self.arity > 2 else codes.Strategy.PAIRS
+        many = self.arity > 2 or self.objective == "eq21"
+        return codes.Strategy.MANY if many else codes.Strategy.PAIRS
 
     def header_fields(self, n_features: int = 0) -> dict[str, Any]:
         return super().header_fields() | {

@@ -8,7 +8,7 @@ import math
 import numbers
 import sys
 from collections.abc import Callable, Collection
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from river import base
@@ -223,6 +223,14 @@ def check_names(kind: Any, given: dict[str, Any], known: Collection[str]) -> Non
         elif near := difflib.get_close_matches(name, known, 1):
             advice = f": perhaps {near[0]!r} is meant"
         raise TypeError(f"{kind.__name__} has no parameter {name!r}{advice}")
+
+
+class ChecksNames:
+    """A class whose constructor says what may be meant by a parameter that it does not have."""
+
+    def __new__(cls, *arguments: Any, **named: Any) -> Self:
+        check_names(cls, named, list(inspect.signature(cls.__init__).parameters)[1:])
+        return super().__new__(cls)
 
 
 class Fixed:

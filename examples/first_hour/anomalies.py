@@ -1,4 +1,4 @@
-"""Anomalies: our detector inside River's filters and metrics, and filters in front of a model of ours."""
+"""Anomalies: our detector inside River's filters and metrics, and filters in front of our models."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What River puts around a model: ensembles, wrappers and choosers, with models of ours inside.
+"""What River wraps around a model: ensembles, wrappers and model selection, with our models inside.
 
-In front of each is a StandardScaler; regressors stand inside a TargetStandardScaler. Each line is a model to copy.
+A StandardScaler is in front of each; regressors are inside a TargetStandardScaler. Each line is a model to copy.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What one does with a model in a day: judge it, feed it tables, keep bad rows out, store it, change it.
+"""What you do with a model in a day: evaluate it, feed it tables, keep bad rows out, save it, change it.
 
-Each part gives (what, value); a value of 1 is a promise kept.
+Each part yields (what, value); a value of 1 is a promise kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What River offers for the front of a pipeline, with a model of ours behind it.
+"""What River offers for the front of a pipeline, with one of our models behind it.
 
 Scalers, selectors and projections on two classes, on seven, and in regression; imputers on a stream with gaps;
 encoders of text and categories; aggregates. Each line is a pipeline to copy.

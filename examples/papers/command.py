@@ -9,7 +9,7 @@ from typing import Any
 
 from river_budget import datasets
 from river_budget.experiments.auto.auto import chosen_streams
-from river_budget.experiments.auto.auto_streams import SEEN
+from river_budget.experiments.auto.auto_streams import SEEN, STREAMS
 from river_budget.experiments.command.main import run
 from river_budget.experiments.command.options import (
     Parser,
@@ -33,17 +33,20 @@ from river_budget.experiments.common.console import (
 from river_budget.experiments.speed.speed import processor
 from river_budget.messages.progress import Progress
 
-from . import defaults
+from . import boosters, boosters_report, defaults
 from . import moa_report as report
 from .moa import LEARNERS, Match, compare
 from .printed.all_records import all_records
+from .records.document import write
+from .records.outcomes import Outcomes
 from .records.records import Record, rows
-from .records.reports import remarks, summary, table, write
+from .records.reports import remarks, summary, table
 from .records.stored import at_hand
 from .records.tasks import Store, measure, ready
 
 RESULTS = "river-budget-results"  # the folder of stored measurements
-MOA_RECORD = "moa.jsonl"  # in the folder of results
+MOA_RECORD, BOOSTERS_RECORD = "moa.jsonl", "boosters.jsonl"  # in the folder of results
+BOOSTERS_PAGES = "against_the_best.md", "boosters.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
     add_verb(verbs, "list", run_list, "the tables and figures, and the datasets at hand")
     for kind in ("table", "figure"):
         add_record(verbs, kind)
-    for add in (add_reproduce, add_defaults, add_moa):
+    for add in (add_reproduce, add_defaults, add_moa, add_boosters):
         add(verbs)
     return top
 
@@ -228,6 +231,54 @@ def run_moa(options: argparse.Namespace) -> int:
         report.fill(options.page, report.measured(found, match.on(found)))
         draw(folder / report.TIME_PICTURE, report.time_panels(found), report.TITLE)
         draw(folder / report.WINS_PICTURE, report.wins_panels(found), report.TITLE)
+    return GOOD
+
+
+def add_boosters(verbs: Any) -> None:
+    """Options of `boosters`."""
+    text = "AutoKernel beside batch learners that are refitted, and mixtures"
+    verb = add_verb(verbs, "boosters", run_boosters, text)
+    heavy = ", ".join(sorted(boosters.HEAVY))
+    verb.epilog = (
+        f"The file {BOOSTERS_RECORD} in the results folder keeps each run by stream, number of rows, seed and learner. None is "
+        "repeated: remove its line to measure a run again."
+    )
+    many(verb, "--data", f"only these streams (default: all at hand but {heavy})")
+    many(verb, "--models", "such as LightGBM (default: all but those on all rows)")
+    option(verb, "--examples", "at most so many of each stream", whole, 10_000)
+    option(verb, "--rows", "the length of generated streams", whole, 10_000)
+    add_seed(verb)
+    text = "processor seconds for each learner and stream; a stopped run is compared on the rows that it saw"
+    option(verb, "--limit", text, seconds, 120.0)
+    add_results(verb)
+    text = f"write tables into {BOOSTERS_PAGES[0]} and {BOOSTERS_PAGES[1]} in this folder (default: into none)"
+    option(verb, "--guide", text, metavar="FOLDER")
+    add_formats(verb)
+
+
+def run_boosters(options: argparse.Namespace) -> int:
+    """Measure the learners where no run is stored, and print the tables."""
+    check_names(options.models or (), boosters.LEARNERS, "model")
+    boosters.start()
+    data = chosen_streams(options.data, [one for one in STREAMS if one not in boosters.HEAVY])
+    how = options.examples, options.rows, options.seed, options.limit
+    settings = boosters.Settings(*how)
+    outcomes = Outcomes(pathlib.Path(options.results) / BOOSTERS_RECORD)
+    learners = list(dict.fromkeys([boosters.OURS, *(options.models or boosters.USUAL)]))
+    found = boosters.compare(data, learners, settings, outcomes)
+    tables = []
+    for one in (False, True):
+        others = [run for run in report.of_kind(found, one) if run.rival != boosters.OURS]
+        if others:
+            caption = f"{boosters_report.CAPTION[one]}\n"
+            tables += [(report.wide(others, one), caption)]
+    print_tables(options, *tables, (boosters_report.summary(found), ""))
+    if options.guide:
+        single = boosters.single(outcomes, options.seed)
+        text = boosters_report.measured(found, settings, processor(), single)
+        comparing, own = (pathlib.Path(options.guide) / page for page in BOOSTERS_PAGES)
+        report.fill(comparing, text, "boosters")
+        report.fill(own, boosters_report.streams(found))
     return GOOD
 
 

@@ -18,7 +18,7 @@ OURS = "AutoKernel"
 CLOSEST = 6  # comparisons that a page lists if none is lost
 TITLE = "AutoKernel beside MOA's learners, nothing set"
 KINDS = {False: "wrong", True: "unexplained variance"}  # of errors, by Comparison.regression
-MEASURED = re.compile(r"(<!-- measured -->\n).*?(<!-- end of measured -->)", re.S)
+MEASURED = "measured"  # the name of the part of a page
 TIME_PICTURE, WINS_PICTURE = "moa_time.png", "moa_wins.png"
 CAPTION = {
     False: (
@@ -166,12 +166,11 @@ def measured(comparisons: Sequence[Comparison], how: Sequence[str]) -> str:
     return "\n\n".join(parts)
 
 
-def fill(page: str | pathlib.Path, text: str) -> None:
-    """Replace the measured part of a page."""
+def fill(page: str | pathlib.Path, text: str, part: str = MEASURED) -> None:
+    """Replace a part of a page, between two comments."""
     page = pathlib.Path(page)
+    marks = re.compile(rf"(<!-- {part} -->\n).*?(<!-- end of {part} -->)", re.S)
     found = page.read_text()
-    if not MEASURED.search(found):
-        raise LookupError(
-            f"{page} has no line <!-- measured --> before one <!-- end of measured -->"
-        )
-    page.write_text(MEASURED.sub(lambda match: f"{match[1]}\n{text}\n\n{match[2]}", found))
+    if not marks.search(found):
+        raise LookupError(f"{page} has no line <!-- {part} --> before one <!-- end of {part} -->")
+    page.write_text(marks.sub(lambda match: f"{match[1]}\n{text}\n\n{match[2]}", found))

@@ -120,25 +120,83 @@ def cached_in(place: str) -> Iterator[None]:
             numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
 
 
-def jit(**options: Any) -> Callable[[Any], Any]:
+def compiled_with(**options: Any) -> Callable[[Any], Any]:
     """`numba.njit` with these options, and with the cache of this package."""
 
     def decorate(function: Any) -> Any:
         compiled = numba.njit(**options)(function)
         place = folder()
-        if place is not None and hasattr(compiled, "enable_caching"):  # absent with NUMBA_DISABLE_JIT
-            with cached_in(place), contextlib.suppress(RuntimeError):  # no cache for sources that are no file
+        if place is not None and hasattr(
+            compiled, "enable_caching"
+        ):  # absent with NUMBA_DISABLE_JIT
+            with (
+                cached_in(place),
+                contextlib.suppress(RuntimeError),
+            ):  # no cache for sources that are no file
                 compiled.enable_caching()
         return compiled
 
     return decorate
 
 
-passes = jit(**OPTIONS, fastmath=FUSED)  # what Python calls
-inner = jit(**INNER, fastmath=FUSED)
-inlined = jit(**INNER, fastmath=FUSED, inline="always")
-reordered = jit(**INNER, fastmath=REORDERED)
-without_nan = jit(**INNER, fastmath=NO_NAN)
+passes = compiled_with(**OPTIONS, fastmath=FUSED)  # what Python calls
+inner = compiled_with(**INNER, fastmath=FUSED)
+inlined = compiled_with(**INNER, fastmath=FUSED, inline="always")
+reordered = compiled_with(**INNER, fastmath=REORDERED)
+without_nan = compiled_with(**INNER, fastmath=NO_NAN)
+
+# Functions of users
+
+
+_of_users: set[Any] = set()  # what `of_user` has compiled, or will
+
+
+def of_user(function: Any, **options: Any) -> Any:
+    """Decorator: compile a function of an algorithm outside of this package.
+
+    numba's cache would not notice an edit of what the function calls in another file. So it is found on the disk by a hash
+    of all the code that it uses, which is taken when it is compiled: then all names exist.
+    """
+    compiled = numba.njit(**OPTIONS, fastmath=FUSED, **options)(function)
+    _of_users.add(compiled)
+    return compiled
+
+
+def _code_of(function: Any, seen: set[Any]) -> Iterator[bytes]:
+    """The code of a function, and of all functions and numbers outside of core that it names."""
+    function = getattr(function, "py_func", function)
+    if function in seen or str(function.__module__).startswith(f"{__package__}."):
+        return
+    seen.add(function)
+    code = function.__code__
+    yield code.co_code
+    yield repr([each for each in code.co_consts if not isinstance(each, type(code))]).encode()
+    cells = {
+        name: cell.cell_contents
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True)
+    }
+    for name in (*code.co_names, *code.co_freevars):
+        value = cells.get(name, function.__globals__.get(name))
+        if hasattr(value, "py_func") or isinstance(value, type(_code_of)):
+            yield from _code_of(value, seen)
+        else:
+            yield f"{name}={value!r}".encode() if _is_constant(value) else name.encode()
+
+
+def _is_constant(value: Any) -> bool:
+    return isinstance(value, int | float | complex | str | tuple) or hasattr(value, "dtype")
+
+
+def _keep_on_disk(compiled: Any) -> None:
+    """Let numba keep a function of a user, and those that it uses, in a folder with the hash of their code."""
+    place, seen = folder(), set()
+    digest = hashlib.sha256(b"".join(_code_of(compiled, seen))).hexdigest()[:16]
+    if place is None:
+        return
+    with cached_in(os.path.join(place, "users", digest)), contextlib.suppress(RuntimeError):
+        for each in [c for c in _of_users if c.py_func in seen]:
+            each.enable_caching()
+
 
 # Calls from Python
 
@@ -168,6 +226,8 @@ def compile_for(compiled: Any, kinds: tuple[Any, ...]) -> None:
 
     An entry that is damaged, or a disk that is full, may raise anything: then the function is compiled without the disk.
     """
+    if compiled in _of_users:
+        _keep_on_disk(compiled)
     try:
         compiled.compile(kinds)
     except numba.errors.NumbaError:

@@ -17,6 +17,8 @@ from .compiling import inner
 
 _functions: dict[int, Any] = {}  # by number: the function as the user has written it
 _compiled: dict[int, Any] = {}  # by number: what passes take
+# All machine code ever made, as a pass may still run one after its name was given to another function
+_kept: list[Any] = []
 _lock = threading.RLock()
 
 
@@ -61,17 +63,35 @@ if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return float(function(x[:n].copy(), z[:n].copy()))
 
 else:
+    ROW = types.CPointer(types.float64)
+    SIGNATURE = types.float64(ROW, ROW, types.intp)  # of all kernels: two rows and their length
+
+    class KernelFunction(types.WrapperAddressProtocol):  # type: ignore[misc]
+        """A compiled function as passes take it: numba asks for its type and its address.
+
+        It refers to no compiled code, which River would count as the memory of a model; `_kept` does.
+        """
+
+        __slots__ = ("address",)
+
+        def __init__(self, address: int):
+            self.address = address
+
+        def __wrapper_address__(self) -> int:
+            return self.address
+
+        def signature(self) -> Any:
+            return SIGNATURE
 
     def _compile(function: Any) -> Any:
-        """A function of two addresses and a length, which all kernels have in common: numba passes it as an argument."""
         plain = function if hasattr(function, "py_func") else numba.njit(function)
-        row = types.CPointer(types.float64)
 
-        @numba.cfunc(types.float64(row, row, types.intp))
+        @numba.cfunc(SIGNATURE)
         def kernel(x, z, n):
             return plain(numba.carray(x, n), numba.carray(z, n))
 
-        return kernel
+        _kept.append(kernel)
+        return KernelFunction(kernel.address)
 
     @inner
     def call_function(function, x, z, n):

@@ -190,7 +190,9 @@ def block_size(fields: Mapping[str, Any]) -> int:
 def scratch_size(fields: Mapping[str, Any]) -> int:
     """Bytes of the scratch space beside such a block."""
     sizes = dict(zip(SIZES, _sizes_of(fields), strict=True)) | {"arity": fields.get("arity", 2)}
-    tables = scratch_tables(sizes) | (group_tables(sizes) if _merges_many(sizes["arity"], fields) else {})
+    tables = scratch_tables(sizes) | (
+        group_tables(sizes) if _merges_many(sizes["arity"], fields) else {}
+    )
     return sum(_nbytes(*each) for each in tables.values())
 
 
@@ -301,22 +303,39 @@ def field_of(block: Any, field: str) -> Any:
     return block[at : at + 8].view(np.int64)
 
 
-def cut(block: Any) -> Model:
-    """The arrays of a block, with new scratch space."""
+def cut(block: Any, like: Model | None = None) -> Model:
+    """The arrays of a block, with new scratch space; or with that of another model of the same sizes."""
     head = head_of(block)
     sizes = {name: getattr(head, name) for name in (*SIZES, "arity")}
     layout, _ = _layout(*(sizes[name] for name in SIZES))
-    tables = {name: np.ndarray(shape, kind, block, at) for name, (at, kind, shape) in layout.items()}
+    tables = {
+        name: np.ndarray(shape, kind, block, at)
+        for name, (at, kind, shape) in layout.items()
+        if name != "room"  # AutoKernel cuts it
+    }
+    tables["head"] = block[: HEAD.itemsize].view(HEAD)
+    if like is not None:
+        return like._replace(**tables)
     tables |= {name: table(*each) for name, each in scratch_tables(sizes).items()}
     tables["places"][:] = np.arange(sizes["width"])
     group = None
     if _merges_many(sizes["arity"], {"objective": head.objective}):
         group = Group(**{name: table(*each) for name, each in group_tables(sizes).items()})
-    function = custom_kernels.function_for(head.custom) if head.custom else None
-    del tables["room"]  # AutoKernel cuts it
     other = None if head.kernel == Kernel.RBF else True
-    first = block[: HEAD.itemsize].view(HEAD)
-    return Model(head=first, **tables, group=group, other=other, function=function)
+    function = custom_kernels.function_for(head.custom) if head.custom else None
+    return Model(**tables, group=group, other=other, function=function)
+
+
+def sizes_of(block: Any) -> tuple[int, ...]:
+    """What determines the arrays of a block: models with equal ones may share scratch space."""
+    head = head_of(block)
+    return (
+        *(getattr(head, name) for name in SIZES),
+        head.arity,
+        head.objective,
+        head.kernel,
+        head.custom,
+    )
 
 
 NOTHING: Any = np.zeros(0, np.int64)

@@ -44,9 +44,8 @@ def bits_of(typingctx, x):
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
 
     def bits_of(x):
-        kinds = {np.float32: np.int32, np.float64: np.int64, float: np.int64}
-        whole = kinds.get(type(x))
-        return np.asarray(x).view(whole)[()] if whole else np.int64(x).view(np.float64)
+        kinds = {np.float32: np.int32, np.float64: np.int64, float: np.int64, np.int32: np.float32}
+        return np.asarray(x).view(kinds.get(type(x), np.float64))[()]
 
 
 @inner
@@ -58,7 +57,9 @@ def exp_of(x):
     r = bounded - k * LN2_HIGH - k * LN2_LOW
     p = (2.51003767988125e-08 * r + 2.762007713646922e-07) * r + 2.7557268478279004e-06
     p = ((p * r + 2.480152131972762e-05) * r + 0.00019841269863041851) * r + 0.0013888888917198419
-    p = (((p * r + 0.008333333333330065) * r + 0.04166666666662416) * r + 0.16666666666666669) * r + 0.5
+    p = (
+        ((p * r + 0.008333333333330065) * r + 0.04166666666662416) * r + 0.16666666666666669
+    ) * r + 0.5
     value = (p * r * r + r + 1.0) * bits_of(bits_of(shifted) << MANTISSA_BITS)
     return value if x >= SMALLEST_EXPONENT else 0.0
 

@@ -17,12 +17,13 @@ from typing import Any
 from . import binary, multiclass, regression
 from .binary import *  # noqa: F403
 from .fetching import DatasetUnavailable
-from .generated import Checkerboard, Waveform
+from .generated import Checkerboard, PokerHands, Waveform
 from .multiclass import *  # noqa: F403
 from .regression import *  # noqa: F403
 from .stored import StoredDataset
 
-__all__ = ["Checkerboard", "DatasetUnavailable", "StoredDataset", "Waveform", "load", "names"]
+__all__ = ["Checkerboard", "DatasetUnavailable", "PokerHands", "StoredDataset", "Waveform"]
+__all__ += ["load", "names"]
 __all__ += binary.__all__
 __all__ += multiclass.__all__
 __all__ += regression.__all__
@@ -32,11 +33,12 @@ def __dir__() -> list[str]:
     return __all__
 
 
-Known = StoredDataset | Checkerboard | Waveform
+Known = StoredDataset | Checkerboard | PokerHands | Waveform
 
 _BY_NAME: dict[str, type[Known]] = {
     **{kind.definition.name: kind for kind in StoredDataset.__subclasses__()},
     "checkerboard": Checkerboard,
+    "poker-hands": PokerHands,
     "waveform": Waveform,
 }
 

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from river.utils import dataframe
@@ -14,9 +14,9 @@ from river.utils import dataframe
 from .. import merge
 from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Targets
-from ..nested import is_bare
 from ..parameters import one_of, optional, whole
 from ..uniting.rivers import forget_common
+from ..wrappers.nested import is_bare
 from .dicts import learn_example
 from .workers import BACKENDS, new_worker
 from .workers.serial import Worker
@@ -31,7 +31,7 @@ def train_shards(
     streams: Iterable[ShardStream],
     sync_every: int | None = None,
     *,
-    backend: str = "ray",
+    backend: Literal["ray", "serial"] = "ray",
 ) -> Any:
     """Learn several streams at the same time, each in its own process, and merge the models.
 

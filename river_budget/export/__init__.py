@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ..messages.extras import missing
+
 try:
     from .predictors import onnx
 except ImportError as error:
-    raise ImportError("river_budget.export needs onnx: pip install onnx") from error
+    onnx = missing("export.onnx", "onnx: pip install onnx", error)
 
 __all__ = ["onnx"]
 

@@ -18,11 +18,11 @@ from ..algorithms.features.fogd import FOGDClassifier, FOGDRegressor
 from ..algorithms.gradient.one_class import KernelOneClassSVM
 from ..algorithms.scaling.targets import TargetStandardScaler
 from ..algorithms.window.sbp import SBPClassifier
-from ..core.block import blocks
+from ..core import memory
 from ..inputs.targets import Labels, plain
 from ..model.expansion import BudgetModel
-from ..nested import last_step
 from ..saving import files
+from ..wrappers.nested import last_step
 from .expansions import expansion, waves
 from .graph import Columns, Graph, Tensor, check_texts, not_exported
 from .transformers import features_of, present, texts_of, transformed
@@ -78,7 +78,7 @@ def _ours(graph: Graph, model: Any, columns: Columns) -> Found:
         raise ValueError(
             f"a {type(model).__name__} that knows one class only, {labels.known}, cannot be exported"
         )
-    slope, lead = model._link()
+    _, slope, lead = model._reading()
     if len(labels.known) == 2:
         return _two(graph, labels.known, scores, scores * float(slope))
     logits = _with_lead(graph, scores, len(labels.known), slope, lead)
@@ -86,7 +86,7 @@ def _ours(graph: Graph, model: Any, columns: Columns) -> Found:
 
 
 def _scores(graph: Graph, model: Any, columns: Columns) -> Tensor:
-    block = blocks.views(model.block)
+    block = memory.views(model.block)
     n, state = block.head.count, model.state_record()
     if isinstance(model, WITH_WAVES):
         rows = len(block.per_vector) // len(block.coefficients)
@@ -258,7 +258,7 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     found = predicted(graph, model, columns_in(graph, model, names, matrix))
     last, properties = last_step(model)[1], {}
     if isinstance(last, KernelOneClassSVM):
-        give_out_strangeness(graph, found, last._level)
+        give_out_strangeness(graph, found, last._reading())
     else:
         properties = give_out(graph, found)
     inputs = [(MATRIX, "DOUBLE", len(texts))]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from river import compose
 
 from ..inputs.batches import Batch
 from ..inputs.frames import Frame, as_list
@@ -16,8 +15,10 @@ from .cells import chosen, first_bad, good_ones
 class Gate:
     """A guard and the pipeline behind it, for many examples."""
 
-    def __init__(self, guard: Any, behind: Any):
+    def __init__(self, guard: Any, behind: Any, whole: Any):
         self.guard, self.behind = guard, behind
+        # both as one pipeline, for single examples
+        self._whole = whole
         self._supervised = behind._supervised
 
     def learn_many(self, X: Any, y: Any = None, **params: Any) -> None:
@@ -27,21 +28,28 @@ class Gate:
         for name, column in columns.items():
             if len(column) != len(batch):
                 raise ValueError(f"{name} must hold one value for each of {len(batch)} examples")
-        if guard.on_bad == "skip":
+        if self._goes_row_by_row(batch):
+            if guard.on_bad == "raise":
+                for x in batch.as_given():
+                    guard._refuse_bad(x)
+            values = {name: as_list(column) for name, column in columns.items()}
+            for t, x in enumerate(batch.as_given()):
+                own = {name: column[t] for name, column in values.items()}
+                self._whole.learn_one(x, **given | own)
+        elif guard.on_bad == "skip":
             kept = np.flatnonzero(~batch.bad)
             if len(kept):
                 left = {name: chosen(column, kept) for name, column in columns.items()}
                 self.behind.learn_many(good_ones(batch, kept), **given | left)
             self._note_skipped(batch)
-        elif guard.on_bad == "last" and batch.bad.any():
-            values = {name: as_list(column) for name, column in columns.items()}
-            steps = compose.Pipeline(guard, *self.behind.steps.items())  # type: ignore[no-untyped-call]
-            for t, x in enumerate(batch.dicts()):
-                own = {name: column[t] for name, column in values.items()}
-                steps.learn_one(x, **given | own)  # type: ignore[no-untyped-call]
         else:
             guard.learn_batch(batch)
             self.behind.learn_many(good_ones(batch), **given)
+
+    def _goes_row_by_row(self, batch: Batch) -> bool:
+        """Whether examples are learned one by one: where text passes, or bad values are replaced or left out."""
+        changes = self.guard.on_bad in ("last", "absent")
+        return self.guard._lets_text or bool(changes and batch.bad.any())
 
     def _note_skipped(self, batch: Batch) -> None:
         """Tell the guard which examples were skipped, and which not."""
@@ -53,6 +61,9 @@ class Gate:
 
     def predict_many(self, X: Any) -> Any:
         batch, behind = Batch(X), self.behind
+        if self.guard._lets_text:
+            every = [self._whole.predict_one(x) for x in batch.as_given()]
+            return batch.series(array_of(every), None)
         ones = self._one_by_one(batch, behind.predict_one)
         if not ones:
             return behind.predict_many(good_ones(batch))
@@ -66,6 +77,12 @@ class Gate:
 
     def predict_proba_many(self, X: Any) -> Any:
         batch, behind = Batch(X), self.behind
+        if self.guard._lets_text:
+            rows = [self._whole.predict_proba_one(x) for x in batch.as_given()]
+            known = dict.fromkeys(label for row in rows for label in row)
+            return batch.table(
+                {one: np.array([row.get(one, 0.0) for row in rows]) for one in known}
+            )
         ones = self._one_by_one(batch, behind.predict_proba_one)
         if not ones:
             return behind.predict_proba_many(good_ones(batch))

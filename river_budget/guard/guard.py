@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from typing import Any, Literal
 
 import numpy as np
 from river import base, compose
 
 from ..inputs.batches import Batch
 from ..messages.stream_warnings import warn
-from ..parameters import as_float, check_example, number, one_of, shown_in_error
-from .cells import are_usual, first_bad, good_ones, reason_of, repaired
+from ..parameters import ChecksNames, as_float, check_example, number, one_of, shown_in_error
+from .cells import are_usual, good_ones, reason_of, repaired
 from .gate import Gate
+from .passing import Present, is_text, takes_text
 
 __all__ = ["Guard"]
 
@@ -31,12 +33,15 @@ class SkippedRow(RuntimeError):
         self.guard, self.feature, self.value = guard, feature, value
 
 
-class Guard(base.MiniBatchTransformer):
+class Guard(ChecksNames, base.MiniBatchTransformer):
     """Keeps values that are no finite numbers (NaN, infinity, None, text, complex, arrays) out of a pipeline.
 
     Scalers and other statistics of River learn such values before a model behind them can refuse the example,
     and then stay NaN. Put a guard in front: `rb.Guard("skip") | StandardScaler() | model`; or behind another step, in
     parentheses: `Select("a", "b") | (rb.Guard("skip") | StandardScaler() | model)`.
+
+    Text and dates pass where an encoder, a selection or a union of them follows: there only a feature that held numbers
+    before may not hold text.
 
     In prediction a bad value counts as absent, or as the last valid one; only "raise" raises an error there too.
     So no row is skipped there: `predict_many` returns for each row what `predict_one` does. In front of `learn_many`
@@ -52,8 +57,8 @@ class Guard(base.MiniBatchTransformer):
     ----------
     on_bad
         What to do with an example to be learned that holds a bad value: "raise" an error that names the
-        feature, "skip" the example, or use the "last" valid value of the feature (without one, the feature
-        counts as absent).
+        feature, "skip" the example, use the "last" valid value of the feature (without one, the feature
+        counts as absent), or let it count as "absent".
 
     Examples
     --------
@@ -78,10 +83,12 @@ class Guard(base.MiniBatchTransformer):
 
     """
 
-    def __init__(self, on_bad: str = "raise"):
-        one_of("raise", "skip", "last")("on_bad", on_bad)
+    def __init__(self, on_bad: Literal["raise", "skip", "last", "absent"] = "raise"):
+        one_of("raise", "skip", "last", "absent")("on_bad", on_bad)
         self.on_bad = on_bad
         self._last: dict[Any, float] = {}
+        # whether text passes to an encoder behind: not saved, as the pipeline says so
+        self._lets_text = False
         self._skipped: dict[tuple[str, str], int] = {}  # {(feature as text, reason): examples}
         self._in_a_row = 0
         self._warned = False
@@ -112,30 +119,45 @@ class Guard(base.MiniBatchTransformer):
 
     def learn_one(self, x: dict[Any, Any]) -> None:
         check_example(x)
-        if self.on_bad == "last":
+        if self.on_bad in ("raise", "skip"):
+            self._refuse_bad(x)
+        if self.on_bad == "last" or self._lets_text:
             found = {name: as_float(value) for name, value in x.items()}
             self._last.update((name, value) for name, value in found.items() if value is not None)
-        else:
-            self._refuse_bad(x)
         self._in_a_row = 0
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
         check_example(x)
         if are_usual(x.values()):
             return x
-        good: dict[Any, Any] = {}
+        good: dict[Any, Any] = Present() if self._lets_text else {}
         for name, value in x.items():
-            if as_float(value) is not None:
+            if not self.is_bad(name, value):
                 good[name] = value
             elif self.on_bad == "raise":
                 number(name, value)  # raises
-            elif name in self._last:
+            elif self.on_bad == "last" and name in self._last:
                 good[name] = self._last[name]
+            elif self._lets_text and name not in self._last:
+                # a category that is missing: encoders take it for one of its own
+                good[name] = None
         return good
+
+    def is_bad(self, name: Any, value: Any) -> bool:
+        """Whether a value stays out. Text is let through to an encoder, but not of a feature that held numbers."""
+        if as_float(value) is not None:
+            return False
+        return not (self._lets_text and is_text(value) and name not in self._last)
+
+    def first_bad(self, x: dict[Any, Any]) -> tuple[Any, Any] | None:
+        """(feature, value) of the first value that stays out, or None."""
+        if are_usual(x.values()):
+            return None
+        return next(((name, value) for name, value in x.items() if self.is_bad(name, value)), None)
 
     def _refuse_bad(self, x: dict[Any, Any]) -> None:
         """Raise for an example with a bad value."""
-        if bad := first_bad(x):
+        if bad := self.first_bad(x):
             if self.on_bad == "raise":
                 number(*bad)  # raises
             raise SkippedRow(self, *bad)
@@ -147,8 +169,13 @@ class Guard(base.MiniBatchTransformer):
 
     def learn_batch(self, batch: Batch) -> None:
         """`learn_one` of many examples; raises for the first one that holds a bad value."""
-        for t in np.flatnonzero(batch.bad).tolist():
-            self._refuse_bad(batch.example(t))
+        if self._lets_text:
+            for x in batch.as_given():
+                self.learn_one(x)
+            return
+        if self.on_bad in ("raise", "skip"):
+            for t in np.flatnonzero(batch.bad).tolist():
+                self._refuse_bad(batch.example(t))
         if len(batch):
             self._in_a_row = 0
             if self.on_bad == "last":
@@ -186,6 +213,13 @@ class Guard(base.MiniBatchTransformer):
 class GuardedPipeline(compose.Pipeline):
     """What `rb.Guard(...) | ...` makes: a pipeline that can leave an example out, and learn frames with bad cells."""
 
+    def _add_step(self, obj: Any, at_start: bool) -> None:
+        super()._add_step(obj, at_start)  # type: ignore[no-untyped-call]
+        steps = list(self.steps.values())
+        for step, behind in itertools.pairwise(steps):
+            if isinstance(step, Guard):
+                step._lets_text = takes_text(behind)
+
     def learn_one(self, x: dict[Any, Any], y: Any = None, **params: Any) -> None:
         try:
             super().learn_one(x, y, **params)  # type: ignore[no-untyped-call]
@@ -206,7 +240,7 @@ class GuardedPipeline(compose.Pipeline):
         steps = list(self.steps.items())
         at = next(i for i, (_, step) in enumerate(steps) if isinstance(step, Guard))
         behind = with_steps(steps[at + 1 :])
-        gate = Gate(steps[at][1], behind)
+        gate = Gate(steps[at][1], behind, GuardedPipeline(steps[at], *behind.steps.items()))
         return compose.Pipeline(*steps[:at], ("gate", gate))  # type: ignore[no-untyped-call]
 
 
@@ -214,11 +248,3 @@ def with_steps(steps: Any) -> compose.Pipeline:
     """A pipeline of these (name, step), guarded if one of them is a guard."""
     guarded = any(isinstance(step, Guard) for _, step in steps)
     return (GuardedPipeline if guarded else compose.Pipeline)(*steps)
-
-
-def is_guarded(model: Any) -> bool:
-    """Whether there is a guard in a pipeline, or in one that a wrapper holds."""
-    if isinstance(model, compose.Pipeline):
-        return any(map(is_guarded, model.steps.values()))
-    inner = getattr(model, "regressor", getattr(model, "classifier", None))
-    return isinstance(model, Guard) or (inner is not None and is_guarded(inner))

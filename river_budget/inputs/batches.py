@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -149,6 +149,16 @@ class Batch:
         """The examples as River's dicts."""
         return map(self.example, range(len(self)))
 
+    def as_given(self) -> Iterator[dict[Any, Any]]:
+        """The examples with the values of their frame: whole numbers, booleans, text and dates stay what they are.
+
+        A missing value is None, as encoders and imputers of River expect it.
+        """
+        if self.frame is None or self.sparse is not None or not len(self.names):
+            return self.dicts()
+        columns = self.frame.lists()
+        return (dict(zip(self.names, row, strict=True)) for row in zip(*columns, strict=True))
+
     # as rows and lists of a model
 
     def part(self, start: int, stop: int) -> Batch:
@@ -224,6 +234,11 @@ class Batch:
     def series(self, values: Any, name: str | None) -> Any:
         """Values as a series of the same library, or the array itself."""
         return values if self.frame is None else self.frame.series(values, name)
+
+    def check_series(self, values: Iterable[Any]) -> None:
+        """Raise if `series` could not hold these values: before anything is learned."""
+        if self.frame is not None:
+            self.frame.check_series(list(values))
 
     def table(self, columns: dict[Any, Any]) -> Any:
         """Named columns as a frame of the same library, or a dict of arrays."""

@@ -8,6 +8,7 @@ go in the order of places, so this order may change their last bit. A missing fe
 from __future__ import annotations
 
 import array
+import collections
 import functools
 import itertools
 import math
@@ -24,6 +25,8 @@ from ..parameters import check_example, is_missing, number
 PLAIN_KINDS = frozenset({str, int})
 # types of the sum of 0.0 and an example's values, if struct takes these: of numpy's complex numbers it would lose a part
 SUMS = frozenset({float, np.float64, np.float32})
+# numbers that are equal only to what they are as a float. (numpy compares its small ones with a float as one of theirs.)
+EXACT = frozenset({float, int, bool, np.float64, np.int64})
 NO_PLACES = itertools.repeat(-1)
 CHANGED_WHILE_READ = "the example was changed while the model read it"
 
@@ -45,6 +48,15 @@ def are_plain(names: Collection[Any]) -> bool:
     )
 
 
+def at_once(*steps: Callable[[], Any]) -> None:
+    """Take these steps, functions written in C, in one: neither Ctrl-C nor another thread comes between."""
+    collections.deque(map(operator.call, steps), maxlen=0)
+
+
+def nothing() -> None:
+    """No further step."""
+
+
 def copied(x: Mapping[Any, Any]) -> dict[Any, Any]:
     """A copy of an example, as another thread may change the original. Copying a plain dict is atomic."""
     try:
@@ -57,6 +69,9 @@ class FeatureIndex:
     """Names of features and their places, and the scales by which some features are multiplied.
 
     Usually the places are 0, 1, .. without gaps; where a model forgets names, there may be gaps.
+
+    Places, vacant ones and width change together, `at_once`, and with them what the owner of the index says with `then`.
+    (One value that is replaced would be a copy of all names for every document that brings some.)
     """
 
     def __init__(
@@ -69,28 +84,32 @@ class FeatureIndex:
         if places is None:
             self.rename(names)
         else:
-            self._set(dict(zip(names, places, strict=True)))
+            self._replace(dict(zip(names, places, strict=True)))
+
+    places: dict[Any, int]
+    vacant: list[int]  # places below the width that have no name, the smallest last
+    width: int
+    _reader: Any
 
     def rename(self, names: Iterable[Any]) -> None:
         """Replace all names by these, with the places 0, 1, .."""
-        self._set({name: place for place, name in enumerate(names)})
+        self._replace({name: place for place, name in enumerate(names)})
 
     def move_to(self, places: Iterable[int]) -> None:
         """Give the names these places instead, in the order of their present ones."""
-        self._set(dict(zip(self.in_rows, places, strict=True)))
+        self._replace(dict(zip(self.in_rows, places, strict=True)))
 
-    def _set(self, places: dict[Any, int]) -> None:
-        self.places = places
-        taken = np.zeros(1 + max(places.values(), default=-1), bool)
-        taken[list(places.values())] = True
-        self._find_vacant(taken)
-
-    def _find_vacant(self, taken: Any) -> None:
-        """Note which places have no name, of those `taken` has a truth value for."""
-        self.width = 1 + int(np.flatnonzero(taken)[-1]) if taken.any() else 0
-        # vacant places below the width, the smallest last
-        self.vacant: list[int] = np.flatnonzero(~taken[: self.width])[::-1].tolist()
-        self._reader: Any = None
+    def _replace(
+        self, places: dict[Any, int], then: Callable[[], Any] = nothing, taken: Any = None
+    ) -> None:
+        """Replace all places. `taken`: whether each one has a name, if that is known."""
+        if taken is None:
+            taken = np.zeros(1 + max(places.values(), default=-1), bool)
+            taken[list(places.values())] = True
+        width = 1 + int(np.flatnonzero(taken)[-1]) if taken.any() else 0
+        vacant: list[int] = np.flatnonzero(~taken[:width])[::-1].tolist()
+        changed = {"places": places, "vacant": vacant, "width": width, "_reader": None}
+        at_once(functools.partial(vars(self).update, changed), then)
 
     def __getstate__(self) -> tuple[Any, ...]:
         return list(self.places), self._scales, list(self.places.values())
@@ -121,18 +140,27 @@ class FeatureIndex:
         more = n - len(vacant)
         return [*vacant, *range(self.width, self.width + more)] if more else vacant
 
-    def add(self, names: Collection[Any]) -> None:
-        """Give places to new names, in one step: comparing names of users may raise."""
+    def add(self, names: Collection[Any], then: Callable[[], Any] = nothing) -> None:
+        """Give places to new names. Where comparing names of users may raise, to a copy of the known ones."""
         if not names:
             return
         new = in_order(names)
         places = self.next_places(len(new))
-        if are_plain(new):
-            self.places.update(zip(new, places, strict=True))
-        else:
-            self.places = {**self.places, **dict(zip(new, places, strict=True))}
-        del self.vacant[-len(new) :]
-        self.width, self._reader = max(self.width, 1 + places[-1]), None
+        given = dict(zip(new, places, strict=True))
+        changed: dict[str, Any] = {"width": max(self.width, 1 + places[-1]), "_reader": None}
+        if not are_plain(new):
+            changed["places"], given = {**self.places, **given}, {}
+        try:
+            at_once(
+                functools.partial(self.places.update, given),
+                functools.partial(self.vacant.__setitem__, slice(-len(new), None), ()),
+                functools.partial(vars(self).update, changed),
+                then,
+            )
+        except MemoryError:  # some may be there already
+            for name in given:
+                self.places.pop(name, None)
+            raise
 
     def lent(self, x: Collection[Any]) -> Iterable[int]:
         """A vacant place for each name of an example, the smallest first; -1 if there are not as many.
@@ -142,26 +170,34 @@ class FeatureIndex:
         places = self.vacant[: -len(x) - 1 : -1]
         return places if len(places) == len(x) and are_plain(x) else NO_PLACES
 
-    def keep(self, x: Collection[Any], places: list[int]) -> None:
+    def keep(
+        self, x: Collection[Any], places: list[int], then: Callable[[], Any] = nothing
+    ) -> None:
         """Give the new names of an example the places that were lent to it."""
-        taken = set(places)
-        self.vacant[-len(x) :] = [place for place in self.vacant[-len(x) :] if place not in taken]
-        self.places.update(zip(x, places, strict=True))
+        top = slice(-len(x), None)
+        rest = list(itertools.filterfalse(set(places).__contains__, self.vacant[top]))
         self._reader = None
+        at_once(
+            functools.partial(self.places.update, zip(x, places, strict=True)),
+            functools.partial(self.vacant.__setitem__, top, rest),
+            then,
+        )
 
-    def remove(self, names: Iterable[Any]) -> None:
+    def remove(self, names: Iterable[Any], then: Callable[[], Any] = nothing) -> None:
         """Forget these names, if they are known."""
         gone = set(names)
-        self._set({name: place for name, place in self.places.items() if name not in gone})
+        self._replace(
+            {name: place for name, place in self.places.items() if name not in gone}, then
+        )
 
-    def forget(self, used: Any, kept: Iterable[Any]) -> None:
+    def forget(self, used: Any, kept: Iterable[Any], then: Callable[[], Any] = nothing) -> None:
         """Forget the names at places that are not `used`, except for names in `kept`."""
         stays = used[: self.width].copy()
         stays[self.vacant] = False
         stays[[self.places[name] for name in kept if name in self.places]] = True
         keeps = stays.tolist()
-        self.places = {name: place for name, place in self.places.items() if keeps[place]}
-        self._find_vacant(stays)
+        places = {name: place for name, place in self.places.items() if keeps[place]}
+        self._replace(places, then, stays)
 
     # reading examples
 
@@ -200,6 +236,10 @@ class FeatureIndex:
 
         Another thread may change the original. If converting a value to float runs a user's code, it runs here.
         """
+        return self.summed(x)[0]
+
+    def summed(self, x: dict[Any, Any]) -> tuple[dict[Any, float], Any]:
+        """(the same, the sum of the values as they came; None if they have no finite one)"""
         if type(x) is not dict:
             check_example(x)
         x = copied(x)
@@ -212,10 +252,10 @@ class FeatureIndex:
         except Exception:  # which is raised again where values are checked one by one
             good = False
         if not good:  # perhaps only the sum overflowed
-            x = dict(zip(x, map(number, x, x.values()), strict=True))
+            x, total = dict(zip(x, map(number, x, x.values()), strict=True)), None
         if self._scales is not None:
             self.values_of(x)  # raises for one that is not finite times its scale
-        return x
+        return x, total
 
     def values_of(self, x: dict[Any, float]) -> Collection[float]:
         """The values of an example from `taken`, times the scales of their features."""

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from river.utils import dataframe
 
-from ..parameters import NUMBER_KINDS, as_float
+from ..parameters import NUMBER_KINDS, as_float, is_missing
 
 FLOAT_TYPES = np.dtype(np.float64), np.dtype(np.float32)
 
@@ -107,13 +107,40 @@ class Frame:
             return dataframe.to_numpy(self.seen)
         return None
 
+    def lists(self) -> list[list[Any]]:
+        """The values of each column as they are, and None for a missing one."""
+        places = range(len(self.names))
+        if is_of_pandas(self.native, "DataFrame"):
+            columns = [self.native.iloc[:, at].tolist() for at in places]
+        else:
+            columns = [self.seen[:, at].to_list() for at in places]
+        return [[None if is_gap(value) else value for value in column] for column in columns]
+
     def series(self, values: Any, name: Any) -> Any:
         """A series of the frame's own library."""
         if is_of_pandas(self.native, "DataFrame"):
             return sys.modules["pandas"].Series(values, self.native.index, name=name)
         if values.dtype == object and not self.is_pandas_like:
-            values = values.tolist()
+            return self._series_of(values.tolist(), name)
         return dataframe.to_native_series(values, name=name, like=self.seen)
+
+    def _series_of(self, values: list[Any], name: Any) -> Any:
+        """A series of objects. polars takes those of several types only where it is told."""
+        try:
+            return dataframe.to_native_series(values, name=name, like=self.seen)
+        except (TypeError, ValueError, OverflowError) as error:
+            if self.seen.implementation.is_polars():
+                polars = sys.modules["polars"]
+                return polars.Series(name or "", values, dtype=polars.Object)
+            kinds = ", ".join(sorted({type(value).__name__ for value in values}))
+            raise TypeError(
+                f"values of the types {kinds} make no column of this frame's library: {error}"
+            ) from None
+
+    def check_series(self, values: list[Any]) -> None:
+        """Raise if a series cannot hold any of these values."""
+        if not self.is_pandas_like:
+            self._series_of(values, None)
 
     def table(self, columns: dict[Any, Any]) -> Any:
         """A frame of the same library, from named columns."""
@@ -163,11 +190,16 @@ def csr_of(X: Any) -> Any:
     return matrix
 
 
+def is_gap(value: Any) -> bool:
+    """Whether a cell of a frame is empty: infinity is none."""
+    return is_missing(value) and not (isinstance(value, float) and value == value)
+
+
 def floats(values: Any) -> Any:
     """Values as compiled code takes them: float64, C-contiguous; NaN for what is no number."""
     if isinstance(values, np.ndarray) and values.dtype.kind in NUMBER_KINDS:
         with np.errstate(over="ignore"):  # of a longer type than float64
-            return np.require(values, np.float64, ["C", "A"])
+            return np.require(values, np.float64, ["C", "A", "W"])  # as compiled code takes them
     read = map(as_float, values)
     return np.array([np.nan if value is None else value for value in read], np.float64)
 

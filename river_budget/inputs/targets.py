@@ -16,7 +16,13 @@ from .frames import as_list, column_of, floats
 
 def plain(label: Any) -> Any:
     """numpy's scalars as Python's, so that labels print and compare as the user wrote them."""
-    return label.item() if isinstance(label, np.generic) else label
+    found = label.item() if isinstance(label, np.generic) else label
+    # Python has no date or time with nanoseconds, and numpy makes them whole numbers
+    return (
+        label
+        if type(found) is int and isinstance(label, (np.datetime64, np.timedelta64))
+        else found
+    )
 
 
 def array_of(labels: list[Any]) -> Any:
@@ -219,16 +225,17 @@ class Targets:
         if self._are_known(labels):
             return
         try:
-            found: Any
-            if self.boolean:  # np.unique would sort them
-                found = [label for label in (False, True) if np.any(self.values == label)]
-            elif isinstance(self.values, list):
-                found = dict.fromkeys(self.values)
-            else:
-                found = np.unique(self.values)
+            found: Any = self.distinct()
         except TypeError:  # one is not hashable
             found = self.values
         labels.check(found)
+
+    def distinct(self) -> list[Any]:
+        """The different targets, as Python's."""
+        if self.boolean:  # np.unique would sort them
+            return [label for label in (False, True) if np.any(self.values == label)]
+        some = self.values if isinstance(self.values, list) else np.unique(self.values)
+        return [*map(plain, dict.fromkeys(some))]
 
     def numbers(self) -> Any:
         """The targets as finite numbers, for regression."""

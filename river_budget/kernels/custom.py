@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numba.core.errors import NumbaError
+import numba
+import numpy as np
 
-from ..core.block.codes import Kernel as Code
-from ..core.expansion import custom_kernels
+from ..core import custom_kernels
+from ..core.codes import Kernel as Code
 from ..parameters import optional
 from .known import Kernel
 
@@ -19,7 +20,8 @@ class Custom(Kernel):
     It takes two rows and returns a number, in code that numba's `njit` can compile. Rows hold the features in the order
     in which the model first saw them (within an example in sorted order), 0 for those that an example lacks, and
     further zeros at the end, which must not change the value. It must be symmetric and positive semidefinite, or
-    algorithms that use lengths fail. It must not raise, and not change the rows. Values beyond 1e100 are clamped, and
+    algorithms that use lengths fail. It must not raise, and not change the rows: the first example of a model is
+    tried in plain Python, where an error is raised; compiled code prints it and takes 0. Values beyond 1e100 are clamped, and
     NaN counts as 0.
 
     Not for speed, as each support vector takes a call (three to four times the time of a built-in kernel), and not for
@@ -64,15 +66,15 @@ class Custom(Kernel):
             raise ValueError(f"function must be a function of two rows, not {function!r}")
         self.function = function
         self.name = name
-        known = custom_kernels.function_of(self.known_as)
+        known = custom_kernels.known_function(self.known_as)
         if known is not None and not _same_code(known, function):
             raise ValueError(
                 f"another kernel function is known as {self.known_as!r}: give this one a name of its own, "
                 "Custom(function, name=...)"
             )
         try:
-            custom_kernels.make_known(self.known_as, function)
-        except NumbaError as error:
+            custom_kernels.register(self.known_as, function)
+        except numba.errors.NumbaError as error:
             raise ValueError(f"function {function!r} cannot be compiled: {error}") from None
 
     @property
@@ -81,6 +83,12 @@ class Custom(Kernel):
         if self.name is not None:
             return self.name
         return f"{self.function.__module__}.{self.function.__qualname__}"
+
+    def check_on(self, x: Any) -> None:
+        """Call the function in plain Python, where what it raises is raised: compiled code can only say it and go on."""
+        value = _plain(self.function)(x.copy(), x.copy())
+        if not isinstance(value, (int, float, np.number, np.bool_)):
+            raise TypeError(f"{self!r} must return a number, not {value!r}")
 
     def __repr__(self) -> str:
         return f"Custom({self.known_as})"
@@ -97,8 +105,7 @@ class Custom(Kernel):
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return {
             "kernel": Code.CUSTOM,
-            "custom": 1,
-            "function": custom_kernels.number_of(self.known_as),
+            "custom": custom_kernels.number_of(self.known_as),
         }
 
 
@@ -107,7 +114,32 @@ def _text(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a text, not {value!r}")
 
 
+def _plain(function: Any) -> Any:
+    """A function as it is written, also of one compiled by numba."""
+    return getattr(function, "py_func", function)
+
+
 def _same_code(a: Any, b: Any) -> bool:
-    """Whether two functions have the same code, as after a second definition."""
-    one, other = (getattr(getattr(f, "py_func", f), "__code__", f) for f in (a, b))
-    return bool(a is b or one == other)
+    """Whether two functions compute the same, as after a second definition: with equal code, defaults and constants around
+    them."""
+    if a is b:
+        return True
+    one, other = _plain(a), _plain(b)
+    codes = [getattr(each, "__code__", None) for each in (one, other)]
+    return None not in codes and codes[0] == codes[1] and _same_values(_given(one), _given(other))
+
+
+def _given(function: Any) -> list[Any]:
+    """What a function has beside its code: defaults, and values of the function that made it."""
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    return [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items(), *cells]
+
+
+def _same_values(some: list[Any], others: list[Any]) -> bool:
+    return len(some) == len(others) and all(map(_is_same, some, others))
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    if callable(a) and callable(b):
+        return _same_code(a, b)
+    return a is b or (type(a) is type(b) and bool(np.array_equal(a, b)))

@@ -10,15 +10,17 @@ or because a warning is due. That all numbers are finite is checked before.
 from __future__ import annotations
 
 import copy
+import functools
 import math
 import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from river import base
 
-from ..core.block import blocks
-from ..core.block.limits import KERNELS
+from ..core import memory
+from ..core.expansion.kernels import KERNELS
 from ..inputs.features import FeatureIndex, in_order
 from ..kernels import RBF, Custom, Kernel
 from ..maintenance import Maintenance
@@ -52,8 +54,14 @@ USUAL = {
     "scale": Fixed(positive),
     "seed": Fixed(optional(whole(0, math.inf))),
 }
+BEHIND_THE_TABLE = "a feature would get a place behind the table of this model: load it anew"
 for _name, _parameter in USUAL.items():
     _parameter.name = _name
+
+
+def _stamp_in(block: Any) -> int:
+    """The stamp of the layout in which a block was made."""
+    return int(memory.head_of(block).stamp) if len(block) >= memory.TABLES_AT else 0
 
 
 def nothing_prepared() -> dict[str, Any]:
@@ -91,6 +99,17 @@ class StreamModel(base.Estimator):
         for name in USUAL.keys() & set(cls.parameters()):
             if not hasattr(cls, name):
                 setattr(cls, name, USUAL[name])
+        cls._check_definition()
+
+    @classmethod
+    def _check_definition(cls) -> None:
+        """Raise for a parameter without a check. (A base class is given those of the classes below it.)"""
+        for name in cls.parameters() if cls.parameters() != ("given",) else ():
+            if not isinstance(getattr(cls, name, None), Fixed):
+                raise TypeError(
+                    f"{name} of {cls.__name__} has no check: write `{name} = Fixed(...)` or `{name} = Mutable(...)` into "
+                    "the class, with a check of river_budget.parameters"
+                )
 
     def __new__(cls, *args: Any, **named: Any) -> Self:
         check_names(cls, named, cls.parameters())
@@ -157,7 +176,13 @@ class StreamModel(base.Estimator):
         state = self.state_record()
         for name in set(self.algorithm.state.names or ()).intersection(self.parameters()):
             value = getattr(self, name)
-            state[name] = math.nan if value is None else value
+            try:
+                state[name] = math.nan if value is None else value
+            except (TypeError, ValueError):
+                raise TypeError(
+                    f"{name}={value!r} of {type(self).__name__} is no number, and its record has a field of this name: give "
+                    "the parameter or the field another one"
+                ) from None
 
     @classmethod
     def default_kernel(cls) -> Kernel:
@@ -178,8 +203,7 @@ class StreamModel(base.Estimator):
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         """The header fields of a new block."""
-        own = {"random": self.entropy, "scale": 1.0, "needs": self.algorithm.columns.needs}
-        own["width"] = n_features
+        own = {"random": self.entropy, "scale": 1.0, "arity": 2, "width": n_features}
         kernel = self.kernel_in_use.header_fields(self.first_columns or n_features)
         fields = kernel | own | values_of(self.algorithm.header, self)
         of_columns: dict[str, Any] = self.algorithm.columns.header(self, fields)
@@ -188,8 +212,8 @@ class StreamModel(base.Estimator):
     def create_block(self, n_features: int, **fields: Any) -> None:
         """Allocate the model's block; `fields` replace some of the usual header fields."""
         fields = self.header_fields(n_features) | fields
-        self.block = blocks.allocate(stamp=self.stamp(), **fields)
-        self.algorithm.columns.furnish(self)
+        self.block = memory.allocate(stamp=self.stamp(), **fields)
+        self.algorithm.columns.init_tables(self)
         state = self.state_record()
         for name, value in values_of(self.algorithm.start, self).items():
             state[name] = value
@@ -199,30 +223,40 @@ class StreamModel(base.Estimator):
         """Replace the block by a copy with other sizes."""
         if "outputs" in sizes:
             sizes.setdefault("per_vector", self.header_fields(1).get("per_vector", 0))
-        self.replace(block=blocks.resized(self.block, **sizes))
+        self.replace(block=memory.resized(self.block, **sizes))
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         """Give places to new features. `beside`: names that must keep their places."""
         columns = self.algorithm.columns
         if self.block is None:
-            twin = self.twin()
-            twin.begin_with(in_order(names))
-            self.adopt(twin)
+            self.begin(names, self.first_columns)
             return
         if len(names) > len(self.features.vacant):
             columns.make_room(self, len(names), beside)
-        columns.write(self, in_order(names), self.features.next_places(len(names)))
+        places = self.features.next_places(len(names))
+        if max(places, default=-1) >= memory.head_of(self.block).width:
+            raise RuntimeError(BEHIND_THE_TABLE)  # compiled code checks no bounds
+        columns.write(self, in_order(names), places)
         self.change_names(self.features.add, names)
         if columns.approximates:
             warn_of_width(self)
 
+    def try_kernel(self, x: Any) -> None:
+        """Call a kernel function of the user on a first row in plain Python: what it raises is raised."""
+        if isinstance(kernel := self.kernel_in_use, Custom):
+            kernel.check_on(np.array(x, float))
+
+    def begin(self, names: Collection[Any], columns: int) -> None:
+        """Create the block for the first features, in one step. `columns`: of the batch that brings them."""
+        twin = self.twin()
+        twin.first_columns = columns
+        twin.begin_with(in_order(names))
+        self.adopt(twin)
+
     def change_names(self, change: Callable[..., None], *given: Any) -> None:
-        """Change places of names by a method of the index. What refers to the old ones, prepared rows and what other threads
-        have written meanwhile, does not count any more."""
-        try:
-            change(*given)
-        finally:
-            self.free_rows, self.edition = [], object()
+        """Change places of names by a method of the index, and with them, in one step: what refers to the old ones, prepared
+        rows and what other threads have written meanwhile, does not count any more."""
+        change(*given, functools.partial(vars(self).update, free_rows=[], edition=object()))
 
     def begin_with(self, names: list[Any]) -> None:
         """Create the block for the first features."""
@@ -258,11 +292,11 @@ class StreamModel(base.Estimator):
     @classmethod
     def stamp(cls) -> int:
         """A hash of the layout of the model's block, to recognise pickles of another version."""
-        return blocks.stamp_of(cls.algorithm.state)
+        return memory.stamp_of(cls.algorithm.state)
 
     def state_record(self) -> Any:
         """The algorithm's own record in the block."""
-        return blocks.state_of(self.block, self.algorithm.state)
+        return memory.state_of(self.block, self.algorithm.state)[0]
 
     @property
     @looks_at_the_model
@@ -313,7 +347,7 @@ class StreamModel(base.Estimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if "block" not in state or (
-            self.block is not None and blocks.stamp_in(self.block) != self.stamp()
+            self.block is not None and _stamp_in(self.block) != self.stamp()
         ):
             raise TypeError(
                 f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
@@ -322,7 +356,7 @@ class StreamModel(base.Estimator):
         # a shallow copy of a model would share the index, but not the block
         self.features = copy.copy(state["features"])
         if self.block is not None:
-            self.block = blocks.aligned(self.block)
+            self.block = memory.aligned(self.block)
 
     # inspection
 
@@ -334,7 +368,7 @@ class StreamModel(base.Estimator):
     @looks_at_the_model
     def n_examples(self) -> int:
         """The number of examples learned, without those of weight 0; for a merged model, the largest of its parts."""
-        return 0 if self.block is None else blocks.views(self.block).head.judged
+        return 0 if self.block is None else memory.views(self.block).head.n_examples
 
     def summary(self) -> str:
         """The state of the model as text: examples learned, vectors stored, features with the largest effect."""

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..inputs.batches import Batch
+from ..kernels import Custom
 from ..messages.stream_warnings import issue_warnings
 from .base import StreamModel
-from .calls import Call, Rows
+from .calls import EXAMPLES_PER_CALL, Rows, Workspace, rows_for, run_over
 from .lock import let_others
 
 FEW_SCORED = 64  # so many examples are scored while other threads wait; more by a copy of the block
+
+
+class Part(NamedTuple):
+    """Examples that are learned at once."""
+
+    first: int  # its number in the batch
+    batch: Batch
+    rows: Any  # the same as rows or lists of known features
+    # the scores of the first example before its new names were known, where that makes a difference and they are wanted
+    before: Any = None
 
 
 class ManyAtOnce(StreamModel):
@@ -21,64 +32,87 @@ class ManyAtOnce(StreamModel):
 
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """Run the learning pass over all rows; where it stops, prepare the model and continue."""
-        done, n = 0, len(rows)
+        done, n, work = 0, len(rows), Workspace(self, self.block)
         while done < n:
-            call = Call(self.block, rows[done:], targets[done:], weights[done:], scores[done:])
-            done += call.run(self.learning_pass)
-            if done < n and not issue_warnings(self):
+            some = slice(done, min(done + EXAMPLES_PER_CALL, n))
+            examples = rows_for(rows[some], targets[some], weights[some], scores[some])
+            done += work.run(self.learning_pass, examples)
+            if done < some.stop and not issue_warnings(self):
                 (self.algorithm.prepare or self.algorithm.columns.grow)(self)
+                work = Workspace(self, self.block)
+
+    def _reading(self) -> Any:
+        """What turns scores into an answer, as the labels. Read with the lock that they are made with, as a thread that
+        learns may change it."""
 
     def _score_batch(self, batch: Batch, score: Any = None, n_scores: int | None = None) -> Rows:
-        """The scores of a batch, with one state of the model.
+        """The scores of a batch, with one state of the model."""
+        return self._scores_read(batch, score, n_scores)[0]
+
+    def _scores_read(
+        self, batch: Batch, score: Any = None, n_scores: int | None = None
+    ) -> tuple[Rows, Any]:
+        """(the scores of a batch, the `_reading` of them), with one state of the model.
 
         score, n_scores: another pass than that of predictions, another number of scores than one for each output.
         Many examples are scored by a copy of the block, so that threads that predict do not wait for each other.
         """
         columns = self.algorithm.columns
         if columns.draws and (self.block is None or self.features.unknown(batch.names_in_use())):
-            found: Rows = columns.scores(self, batch, score or self.scoring_pass)
+            found: tuple[Rows, Any] = columns.scores(self, batch, score or self.scoring_pass)
             return found
         batch = batch.scaled(self.features)
         with self.lock.held:
-            block, score = self.block, score or self.scoring_pass
+            block, score, read = self.block, score or self.scoring_pass, self._reading()
             n_outputs = self.n_outputs if n_scores is None else n_scores
             rows = batch.known(self.features, self.takes_lists)
             if len(batch) <= FEW_SCORED or block is None:
-                return scores_by(score, block, rows, n_outputs)
+                return scores_by(self, score, block, rows, n_outputs), read
             block = block.copy()
-        return scores_by(score, block, rows, n_outputs)
+        return scores_by(self, score, block, rows, n_outputs), read
 
     def _score_rows(self, rows: Any) -> Rows:
         """The scores of rows that were made for the present state of the model."""
-        return scores_by(self.scoring_pass, self.block, rows, self.n_outputs)
+        return scores_by(self, self.scoring_pass, self.block, rows, self.n_outputs)
 
-    def parts_of(self, batch: Batch) -> Iterator[tuple[int, Any]]:
-        """(number of its first example, rows) of the parts of a batch to be learned, whose features become known ones.
+    def parts_of(self, batch: Batch, wanted: bool = False) -> Iterator[Part]:
+        """The parts of a batch to be learned, whose features become known ones. wanted: scores from before it are wanted.
 
         Each is one change: the lock is given back when the next is asked for, and other threads get their turn.
         """
         for first, part in batch.parts(self.algorithm.columns.most_entries(self)):
             if first:
                 let_others()
-            with self.lock.for_a_change():
-                for start, rows in self.rows_in(part):
-                    yield first + start, rows
+            lock = self.lock
+            with lock.held:
+                lock.refuse_nested()
+                try:
+                    lock.changing = True
+                    for some in self.rows_in(part, wanted):
+                        yield some._replace(first=first + some.first)
+                finally:
+                    lock.changing = False
 
-    def rows_in(self, part: Batch) -> Iterator[tuple[int, Any]]:
-        """(number of its first example, rows) of what is learned at once."""
-        yield 0, self.rows_of(part)
+    def rows_in(self, part: Batch, wanted: bool) -> Iterator[Part]:
+        """What is learned at once."""
+        yield Part(0, part, self.rows_of(part))
 
-    def run_parts(self, batch: Batch, targets: Any, weights: Any, scores: Rows) -> None:
+    def run_parts(
+        self, batch: Batch, targets: Any, weights: Any, scores: Rows, wanted: bool = False
+    ) -> None:
         """Run the learning pass over a batch, in parts. Overwrites `scores`."""
-        for first, rows in self.parts_of(batch):
-            some = slice(first, first + len(rows))
-            self.run_pass(rows, targets[some], weights[some], scores[some])
+        for part in self.parts_of(batch, wanted):
+            some = slice(part.first, part.first + len(part.rows))
+            self.run_pass(part.rows, targets[some], weights[some], scores[some])
+            if part.before is not None:
+                scores[part.first] = part.before
 
     def rows_of(self, batch: Batch) -> Any:
         """The rows, or lists, of a batch to be learned. Adds its features to the known ones."""
         if self.block is None:
-            self.first_columns = len(batch.names)
-            self.add_features(batch.names_in_use())
+            for row in batch.matrix()[:1] if isinstance(self.kernel_in_use, Custom) else ():
+                self.try_kernel(row)
+            self.begin(batch.names_in_use(), len(batch.names))
         elif batch.fits(self.features):  # before names are looked up one by one
             return batch.rows
         elif new := self.features.unknown(batch.names_in_use()):
@@ -86,9 +120,9 @@ class ManyAtOnce(StreamModel):
         return batch.known(self.features, self.takes_lists)
 
 
-def scores_by(score: Any, block: Any, rows: Any, n_outputs: int) -> Rows:
+def scores_by(model: Any, score: Any, block: Any, rows: Any, n_outputs: int) -> Rows:
     """The scores of rows by a compiled pass."""
     scores: Rows = np.zeros((len(rows), n_outputs))
     if block is not None:
-        Call(block, rows, scores=scores).run(score)
+        run_over(model, score, block, rows, scores)
     return scores

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from river import base
 
-from ..core.block import blocks
-from ..core.block.codes import Task
+from ..core import memory
+from ..core.codes import Task
 from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
 from ..kernels import RBF
 from ..parameters import Fixed
+from .algorithm import check_kept
+from .batch_passes import Part
 from .calls import Rows
 from .expansion import BudgetModel
 from .lock import changes_the_model, marked
@@ -53,10 +55,10 @@ class Supervised(OneByOne):
 
     def predict_many(self, X: Any) -> Any:
         batch = batch_of(X, predicted=True)
-        return batch.series(self._predictions(self._score_batch(batch)), self.target_name)
+        return batch.series(self._predictions(*self._scores_read(batch)), self.target_name)
 
-    def _predictions(self, scores: Rows) -> Any:
-        """The predictions of many rows, from their scores."""
+    def _predictions(self, scores: Rows, read: Any = None) -> Any:
+        """The predictions of many rows, from their scores and the `_reading` of them, or the present one."""
         raise NotImplementedError
 
 
@@ -102,14 +104,16 @@ class Classifier(Supervised, base.MiniBatchClassifier):
             return
         twin, before = self.twin(), self.n_outputs
         twin.labels = labels
-        twin.promote(before)
+        twin._promote(before)
         self.adopt(twin)
 
-    def promote(self, before: int) -> None:
+    def _promote(self, before: int) -> None:
         """Resize the block to the number of outputs that the labels need."""
         self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
-        model = blocks.views(self.block)
+        model = memory.views(self.block)
         if before == 1:
+            promotion = self.algorithm.after.promotion
+            check_kept(self, promotion, "with a third class", "promotion", ("per_vector",))
             split(model.coefficients)
             self.algorithm.columns.promoted(self)
             self.algorithm.after.promotion(self)
@@ -132,11 +136,11 @@ class Classifier(Supervised, base.MiniBatchClassifier):
 
         For validation by hand; two calls compute every score twice.
         """
-        labels = self.labels
-        return labels.label(self._learn_labelled(x, y, w, True))
+        scores, labels = self._learn_labelled(x, y, w, True)
+        return labels.label(scores)
 
     def _learn_labelled(self, x: dict[Any, Any], y: Any, w: float, wanted: bool) -> Any:
-        """Learn an example; returns the scores before, if they are wanted."""
+        """Learn an example; returns the scores before and their labels, if they are wanted."""
         w = 1.0 if w == 1.0 else weight(w)
         while True:
             labels = self.labels  # read once: a thread that adds a label replaces the object
@@ -144,13 +148,13 @@ class Classifier(Supervised, base.MiniBatchClassifier):
                 target = labels.codes[plain(y)]
             except (KeyError, TypeError):
                 labels.check([y])
-                scores = self._score_row(x) if wanted else None
+                scores, (labels, *_) = self._score_row(x, True) if wanted else (None, (labels,))
                 if self._learn_new_label(self.features.taken(x), plain(y), w) is not AGAIN:
-                    return scores
+                    return scores, labels
             else:
                 scores = self._learn_row(x, target, w, labels, wanted)
                 if scores is not AGAIN:
-                    return scores
+                    return scores, labels
 
     @changes_the_model
     def _learn_new_label(self, x: dict[Any, Any], label: Any, w: float) -> Any:
@@ -169,8 +173,11 @@ class Classifier(Supervised, base.MiniBatchClassifier):
     # River's own signature has **kwargs, which would swallow misspelt arguments
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
         """The label with the highest score; None before the first label is known."""
-        scores, known = self._score_row(x), self.labels.known
-        return known[scores[0] >= 0.0] if len(known) == 2 else self.labels.label(scores)
+        labels = self.labels
+        scores, known = self._score_row(x), labels.known
+        if labels is not self.labels:  # another thread has added one: are these its scores?
+            return self.predict_one(x)
+        return known[scores[0] >= 0.0] if len(known) == 2 else labels.label(scores)
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """Probabilities by a logistic or softmax link of the scores, calibrated on the stream so far.
@@ -178,54 +185,76 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         The calibration compares the score of each example, before the example is learned, with its label, over
         about the last hundred examples. The calibration does not change which label is predicted.
         """
-        return self.labels.probabilities_of_one(self._score_row(x), *self._link())
+        scores, (labels, slope, lead) = self._score_row(x, True)
+        return labels.probabilities_of_one(scores, slope, lead)  # type: ignore[no-any-return]
 
     def decision_function_one(self, x: dict[Any, Any]) -> Any:
         """The raw score, positive for the positive class; with three classes or more {class: score}."""
-        return self.named(self._score_row(x))
+        scores, (labels, *_) = self._score_row(x, True)
+        return labels.named(scores)
 
     def _learn_targets(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
         targets.check(self.labels)
+        if predict:
+            batch.check_series([*self.labels.known, *targets.distinct()])
         if not len(batch):
             return self.labels.labels(np.zeros((0, self.n_outputs)))
         if targets.boolean:
-            with self.lock.for_a_change():
-                if not self.labels.known:
-                    self._add_label(True)
+            self._make_booleans_known()
         predictions: list[Any] = []
-        for first, rows in self.parts_of(batch):
-            start, last = first, first + len(rows)
-            while start < last:
-                codes, count = targets.coded(self.labels, start, last)
-                guess = None
-                if count == 0:  # a new label: predict without it, then learn with it
-                    row = rows[start - first : start - first + 1]
-                    guess = self.labels.labels(self._score_rows(row))
-                    self._add_label(targets.values[start])
-                    codes, count = targets.coded(self.labels, start, last)
-                stop = start + count
-                scores = np.empty((count, self.n_outputs))
-                some = rows[start - first : stop - first]
-                self.run_pass(some, codes[:count], weights[start:stop], scores)
-                if predict:
-                    known = self.labels.labels(scores)
-                    predictions += [known] if guess is None else [guess, known[1:]]
-                start = stop
+        for part in self.parts_of(batch, predict):
+            predictions += self._learn_part(part, targets, weights, predict)
         return _joined(predictions) if predict else None
 
-    def _predictions(self, scores: Rows) -> Any:
-        return self.labels.labels(scores)
+    def _learn_part(self, part: Part, targets: Targets, weights: Any, predict: bool) -> list[Any]:
+        """Learn a part of a batch; returns predictions, each from before its example is learned, if they are wanted."""
+        predictions: list[Any] = []
+        rows, before = part.rows, part.before  # of the examples from `start`
+        start, last = part.first, part.first + len(rows)
+        while start < last:
+            labels = self.labels
+            codes, count = targets.coded(labels, start, last)
+            if count == 0:  # a new label: predict without it, then learn with it
+                if predict and before is None:
+                    before = self._score_rows(rows[:1])[0]
+                rows = self._rows_with_label(targets.values[start], part, start - part.first, rows)
+                codes, count = targets.coded(self.labels, start, last)
+            scores = np.empty((count, self.n_outputs))
+            self.run_pass(rows[:count], codes[:count], weights[start : start + count], scores)
+            if before is not None:
+                predictions.append(labels.labels(before[np.newaxis]))
+            if predict:
+                predictions.append(self.labels.labels(scores[before is not None :]))
+            start, rows, before = start + count, rows[count:], None
+        return predictions
+
+    def _rows_with_label(self, label: Any, part: Part, start: int, rows: Any) -> Any:
+        """Add a label; returns the rows of a part from `start`, anew if names have other places now."""
+        places = self.features.places
+        self._add_label(label)
+        if self.features.places == places:
+            return rows
+        return self.rows_of(part.batch.part(start, len(part.batch)))
+
+    @changes_the_model
+    def _make_booleans_known(self) -> None:
+        if not self.labels.known:
+            self._add_label(True)
+
+    def _reading(self) -> tuple[Labels, float, float]:
+        """(labels, slope and lead of the calibration, which maps scores to probabilities)"""
+        if self.block is None:
+            return self.labels, 1.0, 0.0
+        head = memory.head_of(self.block)
+        return self.labels, head.slope or 1.0, head.top_bonus
+
+    def _predictions(self, scores: Rows, read: Any = None) -> Any:
+        return (self.labels if read is None else read[0]).labels(scores)
 
     def predict_proba_many(self, X: Any) -> Any:
         batch = batch_of(X, predicted=True)
-        return batch.table(self.labels.probabilities(self._score_batch(batch), *self._link()))
-
-    def _link(self) -> tuple[float, float]:
-        """(slope, lead) of the calibration, which maps scores to probabilities."""
-        if self.block is None:
-            return 1.0, 0.0
-        slope, lead = blocks.reals(self.block, "slope", "lead")
-        return slope or 1.0, lead
+        scores, (labels, *link) = self._scores_read(batch)
+        return batch.table(labels.probabilities(scores, *link))
 
 
 def _joined(predictions: list[Any]) -> Any:
@@ -270,10 +299,10 @@ class Regressor(Supervised, base.MiniBatchRegressor):
 
     def _learn_targets(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
         numbers, scores = targets.numbers(), np.empty((len(batch), 1))
-        self.run_parts(batch, numbers, weights, scores)
+        self.run_parts(batch, numbers, weights, scores, predict)
         return self._predictions(scores)
 
-    def _predictions(self, scores: Rows) -> Any:
+    def _predictions(self, scores: Rows, read: Any = None) -> Any:
         return scores[:, 0]
 
 

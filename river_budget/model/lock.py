@@ -16,8 +16,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -38,7 +37,10 @@ _owners: weakref.WeakKeyDictionary[Any, str] = (
 
 
 def lock_of(owner: Any, name: str) -> Any:
-    """A new RLock, which its owner keeps under this name: a forked child says so if a thread holds it at the fork."""
+    """A new RLock, which its owner keeps under this name: a forked child says so if a thread holds it at the fork.
+
+    The owner has the name before it has the lock. A child forked in between has no use of such an owner.
+    """
     _owners[owner] = name
     return threading.RLock()
 
@@ -46,7 +48,9 @@ def lock_of(owner: Any, name: str) -> Any:
 class ModelLock:
     """The lock of a model. A copy of the model has its own.
 
-    To look at the model or to predict: `with lock.held`.
+    To look at the model or to predict: `with lock.held`. To change it: the same, and in it `changing` is set in a `try`
+    and taken back in its `finally`. No context manager written in Python does both: with Ctrl-C as it is entered, the
+    lock would belong to whatever keeps the exception.
     """
 
     __slots__ = ("__weakref__", "changing", "held")
@@ -61,17 +65,10 @@ class ModelLock:
     def __deepcopy__(self, memo: Any) -> ModelLock:
         return ModelLock()
 
-    @contextmanager
-    def for_a_change(self) -> Iterator[None]:
-        """Take the lock to change the model. Raises for a change inside a change."""
-        with self.held:
-            if self.changing:
-                raise RuntimeError(NESTED)
-            try:
-                self.changing = True
-                yield
-            finally:
-                self.changing = False
+    def refuse_nested(self) -> None:
+        """Raise for a change inside a change. With the lock."""
+        if self.changing:
+            raise RuntimeError(NESTED)
 
 
 def let_others() -> None:
@@ -93,8 +90,8 @@ class LostLock:
 def _after_fork() -> None:
     """In a forked child: a model that another thread used is unusable, all others are free."""
     for owner, name in list(_owners.items()):
-        held = getattr(owner, name)
-        if not isinstance(held, LostLock):
+        held = getattr(owner, name, None)  # None: another thread was making the owner
+        if held is not None and not isinstance(held, LostLock):
             if held.acquire(blocking=False):
                 held.release()
             else:
@@ -110,8 +107,14 @@ def changes_the_model(method: Method) -> Method:
 
     @functools.wraps(method)
     def changing(self: Any, *arguments: Any, **named: Any) -> Any:
-        with self.lock.for_a_change():
-            return method(self, *arguments, **named)
+        lock = self.lock
+        with lock.held:
+            lock.refuse_nested()
+            try:
+                lock.changing = True
+                return method(self, *arguments, **named)
+            finally:
+                lock.changing = False
 
     return marked(cast(Method, changing))
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..inputs.batches import Batch
-from ..inputs.features import NO_PLACES
+from ..inputs.features import NO_PLACES, in_order
 from .batch_passes import ManyAtOnce
-from .calls import PreparedList, PreparedRow, Unwritten, class_of_passes
+from .calls import PreparedList, PreparedRow, Unwritten
 from .lock import NESTED
 
 AGAIN: Any = object()
@@ -67,7 +67,7 @@ class OneByOne(ManyAtOnce):
             ):
                 try:
                     lock.changing = True
-                    learned = row.passes.learn(row.addresses)
+                    learned = row.learn()
                 finally:
                     lock.changing = False
                 if learned:
@@ -98,23 +98,29 @@ class OneByOne(ManyAtOnce):
         Behind the pass nothing asks for memory, but for scores that are wanted (`read_scores`): else an example could be
         learned, and the call fail.
         """
-        block = self.block
         if call.edition is not self.edition:
             # the first example, or another thread has changed the model since it was written
-            if block is None:
+            if self.block is None:
+                self.try_kernel([call.x[name] for name in in_order(call.x)])
                 self.add_features(list(call.x))
             return self._learn_call(self._written(call.x), target, w, wanted)
         if call.new:
             return self._learn_new(call, target, w, wanted)
         call.target[0], call.weight[0] = target, w
-        arrived = call.arrived[0] if call.lent else 0
+        block, arrived = self.block, call.arrived[0] if call.lent else 0
         try:
-            if not call.passes.learn(call.addresses):
-                # the model must be prepared first, or a warning is due
-                self.run_pass(*call.arrays[2:])
-        finally:
+            try:
+                if not call.learn():
+                    # the model must be prepared first, or a warning is due
+                    self.run_pass(*call.arrays)
+            finally:
+                if call.lent and (call.arrived[0] != arrived or self.block is not block):
+                    self._keep_names(call)
+        except BaseException:
+            # Ctrl-C may come wherever a function begins, also where names are kept
             if call.lent and (call.arrived[0] != arrived or self.block is not block):
                 self._keep_names(call)
+            raise
         scores = read_scores(call.scores) if wanted else None
         self._give_back(call)  # afterwards, as a signal handler may take it
         return scores
@@ -132,16 +138,18 @@ class OneByOne(ManyAtOnce):
 
     def _keep_names(self, call: Any) -> None:
         """Keep the new names of an example. Where there is no memory for them, prepared calls give back theirs first."""
-        if self.features.knows(call.x):
-            return
-        try:
-            self.change_names(self.features.keep, call.x, call.places)
-        except MemoryError:
-            self.free_lists.clear()
-            self.change_names(self.features.keep, call.x, call.places)
+        if not self.features.knows(call.x):
+            try:
+                self.change_names(self.features.keep, call.x, call.places)
+            except MemoryError:
+                self.free_lists.clear()
+                self.change_names(self.features.keep, call.x, call.places)
+        call.lent = False
 
-    def _score_row(self, x: dict[Any, Any]) -> Any:
+    def _score_row(self, x: dict[Any, Any], read: bool = False) -> Any:
         """f(x), a list with one number per output. Missing values in x count as absent features.
+
+        read: (f(x), the `_reading` of it), of one state of the model.
 
         River's scalers return NaN for features that they have not learned, and in progressive validation the
         prediction comes first.
@@ -155,10 +163,9 @@ class OneByOne(ManyAtOnce):
             if row.takes(x):
                 with self.lock.held:
                     if rows is self.free_rows:
-                        row.passes.score(row.addresses)
-                        scores = row.scores.tolist()
+                        scores = row.score()
                         rows.append(row)
-                        return scores
+                        return (scores, self._reading()) if read else scores
             else:
                 rows.append(row)
         try:
@@ -170,11 +177,12 @@ class OneByOne(ManyAtOnce):
                 call = self._written(call.x)
             # where features are drawn, unknown ones count
             if call.block is not None and not (call.new and self.algorithm.columns.draws):
-                call.passes.score(call.addresses)
-                scores = call.scores.tolist()
+                scores = call.score()
                 self._give_back(call)
-                return scores
-        return self._score_batch(Batch.of_one(call.x))[0].tolist()
+                return (scores, self._reading()) if read else scores
+        found, reading = self._scores_read(Batch.of_one(call.x))
+        scores = found[0].tolist()
+        return (scores, reading) if read else scores
 
     # calls
 
@@ -194,7 +202,7 @@ class OneByOne(ManyAtOnce):
         few documents, and to give places to the names of all, and forget most, takes a third more time.
         """
         edition, features = self.edition, self.features
-        x = features.taken(x)
+        x, total = features.summed(x)
         if self.block is None:
             return Unwritten(x)
         whole = 0 < len(x) == len(features.places) == features.width
@@ -213,7 +221,7 @@ class OneByOne(ManyAtOnce):
                 if -1 in places
                 else ()
             )
-        call.x, call.edition = x, edition
+        call.x, call.total, call.edition = x, total, edition
         return call
 
     def _give_back(self, call: Any) -> None:
@@ -227,17 +235,12 @@ class OneByOne(ManyAtOnce):
         except MemoryError:  # it is made anew when it is needed
             pass
 
-    @property
-    def _passes(self) -> Any:
-        """The compiled passes, `learn` and `score` of a class."""
-        return class_of_passes(self.learning_pass, self.scoring_pass)
-
     def _call_for_row(self) -> PreparedRow:
         """A prepared call for one example with all known features."""
         row: PreparedRow | None = taken_from(self.free_rows)
         if row is None:
             with self.lock.held:
-                row = PreparedRow(self._passes, self.block, self.features, self.n_outputs)
+                row = PreparedRow(self, self.block, self.features)
         return row
 
     def _call_for_list(self, entries: int) -> PreparedList:
@@ -248,4 +251,4 @@ class OneByOne(ManyAtOnce):
         # first: another thread may change the passes with the block, and then this is an old one
         block = self.block
         room = max(SHORT_LIST_FEATURES, 2 * entries)
-        return PreparedList(self._passes, block, room, self.n_outputs)
+        return PreparedList(self, block, room)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..nested import steps_of
+from ..wrappers.nested import steps_of
 from .figures import on_axes
 from .panels import Line, Panel
 from .running import (

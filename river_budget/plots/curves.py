@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..nested import changed, last_step
 from ..parameters import optional, whole
+from ..wrappers.nested import changed, last_step
 from .figures import on_axes
 from .panels import Line, Panel
 from .running import (

@@ -37,6 +37,7 @@ MARKED = 12  # a line of up to so many points has a marker on each
 LONG_CURVE = 25  # curves over examples have at least so many points; shorter ones are sweeps
 BEGINNING = 0.1  # share of the x axis, at its start, that does not determine the y limits ...
 EXTRA_HEIGHT = 0.5  # ... but may extend them by this share of their range, above and below
+ROOM_FOR_NAMES, BESIDE = 0.15, 7.0  # of the axes, where names stand at points; points between both
 MARGIN = 0.04  # of the range of the values
 MOST_TICKS = 8
 STEPS = [1, 2, 2.5, 5, 10]  # steps between ticks of a linear axis, times a power of ten
@@ -98,7 +99,7 @@ def on_axes(panel: Panel, axes: Any) -> Any:
         return figure.axes[0]
     styles = _styles_of([panel])
     _draw_panel(axes, panel, styles)
-    if styles:
+    if styles and not _has_labels(panel):
         axes.legend(handles=_handles([panel], styles), fontsize=SMALL, frameon=False)
     return axes
 
@@ -117,7 +118,7 @@ def _fill(
     for i, panel in enumerate(panels):
         _draw_panel(figure.add_subplot(rows, columns, i + 1), panel, styles)
     beside = 0.0
-    if styles:
+    if styles and not all(map(_has_labels, panels)):
         handles = _handles(panels, styles)
         lines = sum(1 + handle.get_label().count("\n") for handle in handles)
         legend = figure.legend(
@@ -174,6 +175,33 @@ def _draw_panel(axes: Any, panel: Panel, styles: Styles) -> None:
         axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", color="0.4")
     else:
         _set_limits(axes, panel)
+        if _has_labels(panel):
+            _label_points(axes, panel, styles)
+
+
+def _has_labels(panel: Panel) -> bool:
+    """Whether names stand at the points instead of in a legend: where there is one point for each."""
+    return bool(panel.lines) and all(line.points and len(line.x) == 1 for line in panel.lines)
+
+
+def _label_points(axes: Any, panel: Panel, styles: Styles) -> None:
+    """Write each name beside its point, on the side where there is room."""
+    axes.margins(ROOM_FOR_NAMES)
+    axes.autoscale_view()
+    for curve in panel.curves:
+        if not curve.empty:
+            place = axes.transLimits.transform(axes.transScale.transform((curve.x[0], curve.y[0])))
+            left = place[0] > 0.5
+            axes.annotate(
+                curve.name,
+                (curve.x[0], curve.y[0]),
+                xytext=(-BESIDE if left else BESIDE, 0.0),
+                textcoords="offset points",
+                ha="right" if left else "left",
+                va="center",
+                fontsize=SMALL,
+                color=styles[curve.name].colour,
+            )
 
 
 def _label(axes: Any, panel: Panel) -> None:

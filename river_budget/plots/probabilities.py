@@ -13,6 +13,7 @@ from .figures import on_axes
 from .panels import Line, Panel
 from .running import Example, Floats, Models, in_orders, named, predict_and_learn
 
+COUNTS_HEIGHT, PALE = 0.15, 0.3  # of the axes; opacity
 FEWEST = 10  # examples in a bin that the diagram shows
 
 
@@ -29,7 +30,8 @@ def reliability(
     Every example is predicted, in its order, before it is learned. Predictions are put into bins by the
     probability of the predicted label; a point shows the mean probability in a bin, and the share of right
     predictions. On the diagonal both are equal; below it, the model is overconfident. The legend shows the
-    mean difference: ECE, the expected calibration error.
+    mean difference: ECE, the expected calibration error. Bars along the lower edge show how often each probability was
+    predicted.
 
     Not for judging accuracy: a model that always predicts the frequencies of the classes lies on the diagonal too. Bins
     of fewer than ten predictions are left out.
@@ -73,17 +75,31 @@ def reliability(
             raise ValueError(f"models: {name} is no classifier, so it has no probabilities")
     whole(1)("bins", bins)
     (rows,) = in_orders(stream, 1, examples)
-    lines = []
+    lines, all_sure = [], []
     for name, model in entries.items():
         _, found = predict_and_learn(model.clone(), rows, probabilities=True)
         sure, right = confidence(found, [y for _, y in rows])
         counts, gaps, x, y = binned(sure, right, bins)
         shown = counts >= FEWEST
+        all_sure.append(sure)
         off = 100.0 * float(np.abs(gaps).sum() / max(len(sure), 1))
         lines.append(Line(f"{name}, ECE {off:.1f} %", x[shown].tolist(), y[shown].tolist()))
     low = min((min(line.x, default=1.0) for line in lines), default=0.0)
     lines.append(Line("perfect calibration", [low, 1.0], [low, 1.0]))
-    return on_axes(Panel("calibration", "predicted probability", "share that came true", lines), ax)
+    panel = Panel("calibration", "predicted probability", "share that came true", lines)
+    axes = on_axes(panel, ax)
+    _add_counts(axes, all_sure, bins)
+    return axes
+
+
+def _add_counts(axes: Any, all_sure: Sequence[Floats], bins: int) -> None:
+    """A histogram along the lower edge: how often each probability was predicted, in the colours of the lines."""
+    below = axes.inset_axes((0.0, 0.0, 1.0, COUNTS_HEIGHT), sharex=axes, zorder=0.5)
+    drawn = list(axes.lines)[: len(all_sure)]
+    for line, sure in zip(drawn, all_sure, strict=False):
+        counts, edges = np.histogram(sure, bins, (0.0, 1.0))
+        below.stairs(counts, edges, color=line.get_color(), fill=True, alpha=PALE)
+    below.set_axis_off()
 
 
 def confidence(found: Sequence[dict[Any, float]], targets: Sequence[Any]) -> tuple[Floats, Floats]:

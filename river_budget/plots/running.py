@@ -16,8 +16,8 @@ import numpy.typing as npt
 from river import base
 
 from ..datasets.orders import ours
-from ..nested import steps_of
 from ..parameters import whole
+from ..wrappers.nested import steps_of
 
 Example = tuple[dict[Any, Any], Any]
 Models = Any  # a River model, several, or a mapping from names to models

@@ -11,7 +11,7 @@ from river import base
 
 from ..inputs.features import in_order
 from ..inputs.targets import Labels
-from ..nested import before_last, is_ours, last_step
+from ..wrappers.nested import before_last, is_ours, last_step
 from .figures import DPI, ONLY_PANEL, SMALL, TEXT, load_matplotlib, pyplot
 from .line_styles import BLUE, COLOURS, GREY, VERMILLION
 from .running import Example, Floats

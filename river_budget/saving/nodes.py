@@ -104,6 +104,10 @@ def _encoded(model: Any, arrays: Arrays, depth: int = 0) -> Node:
     node: Node
     if class_named(type(model).__name__) is type(model):
         node = states.encoded(model, arrays)
+    elif _is_in_block(type(model)):
+        raise SavedModelError(
+            f"{type(model).__name__} is not registered: decorate the class with river_budget.saving.register"
+        )
     else:
         # a guarded pipeline is one whose steps have a guard
         key = "compose.Pipeline" if isinstance(model, compose.Pipeline) else None
@@ -162,4 +166,7 @@ def _model(node: Node, source: Source, only_predicts: bool, depth: int) -> Any:
     if isinstance(kind, str) and kind in steps.MODELS:
         inner = functools.partial(decoded, source=source, depth=depth + 1)
         return encoding.decoded(node, Reading(inner, source.reserve))
-    raise SavedModelError(f"the file holds a {plain.short(kind)}, which this version does not know")
+    raise SavedModelError(
+        f"the file holds a {plain.short(kind)}, which this version does not know: if it is a model of your own, import the "
+        "module that registers it first"
+    )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from ..messages.extras import missing
+
 try:
     from .classifying import BudgetClassifier
     from .regressing import BudgetRegressor
 except ImportError as error:
-    raise ImportError(
-        "river_budget.sklearn needs scikit-learn 1.6 or later: pip install scikit-learn"
-    ) from error
+    NEEDED = "scikit-learn 1.6 or later: pip install scikit-learn"
+    BudgetClassifier = missing("sklearn.BudgetClassifier", NEEDED, error)  # type: ignore[misc]
+    BudgetRegressor = missing("sklearn.BudgetRegressor", NEEDED, error)  # type: ignore[misc]
 
 __all__ = ["BudgetClassifier", "BudgetRegressor"]
 

@@ -11,8 +11,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from ..algorithms.auto.estimators import AutoKernelClassifier
-from ..nested import changed, is_bare, last_step
-from ..pipelines import decision_function_one
+from ..wrappers.nested import changed, is_bare, last_step
+from ..wrappers.pipelines import decision_function_one
 from .common import RiverEstimator
 
 __all__ = ["BudgetClassifier"]
@@ -34,6 +34,9 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
 
     Parameters of the model have names such as `model__budget`, or `model__BSGDClassifier__budget` in a pipeline.
     Columns of a frame are features by name, columns of an array by number. Sparse matrices are refused.
+
+    Columns of text are taken where the model begins with an encoder or a selection of River, such as
+    `compose.SelectType(str) | preprocessing.OneHotEncoder() | model`.
 
     Attributes are as usual: `classes_`, `n_features_in_`, `feature_names_in_`, and `model_`, the fitted
     River model, which can learn on, be saved and be exported.

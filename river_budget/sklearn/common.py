@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import abc
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ..guard.passing import takes_text
 from ..inputs.batches import Batch
-from ..nested import changed, is_bare, parameters_of
 from ..parameters import boolean, whole
+from ..wrappers.nested import changed, is_bare, parameters_of, part_of
 
 
 class RiverEstimator(BaseEstimator):  # type: ignore[misc]
@@ -120,9 +123,10 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
                 _learn_weighted(model, x, y, w)
 
     def _checked(self, X: Any, y: Any, weights: Any, first: bool) -> tuple[Any, Any, Any]:
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, order="C", reset=first, y_numeric=self._numeric
-        )
+        with _advice_on_text():
+            X, y = validate_data(
+                self, X, y, order="C", reset=first, y_numeric=self._numeric, **self._cells()
+            )
         if weights is not None:
             weights = _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
             if not weights.any():
@@ -138,7 +142,17 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any) -> Any:
         """Check examples to predict and convert them to rows."""
         check_is_fitted(self, "model_")
-        return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        with _advice_on_text():
+            return validate_data(self, X, order="C", reset=False, **self._cells())
+
+    def _cells(self) -> dict[str, Any]:
+        """What cells of examples may be: numbers; and anything where the first step is there for text or gaps."""
+        model = self.model
+        while name := part_of(model):
+            model = getattr(model, name)
+        if takes_text(model):
+            return {"dtype": None, "ensure_all_finite": False}
+        return {"dtype": np.float64}
 
     @property
     def _names(self) -> list[Any]:
@@ -158,6 +172,19 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
             found: list[Any] = self.model_.predict_many(self._batch(X)).tolist()
             return found
         return [self.model_.predict_one(x) for x in self._dicts(X)]
+
+
+@contextlib.contextmanager
+def _advice_on_text() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        if "could not convert string to float" in str(error):
+            error.add_note(
+                "Text needs an encoder: in front of the model, as in BudgetClassifier(preprocessing.OneHotEncoder() | model) "
+                "with River's, or in front of this estimator with one of scikit-learn's"
+            )
+        raise
 
 
 def _learn_weighted(model: Any, x: dict[Any, Any], y: Any, w: float) -> None:

@@ -12,8 +12,8 @@ from ..algorithms.features.nystroem import Nystroem
 from ..algorithms.scaling.targets import TargetStandardScaler
 from ..guard.guard import with_steps
 from ..model.base import StreamModel
-from ..nested import steps_of
 from ..parameters import as_float
+from ..wrappers.nested import steps_of
 from . import rivers
 from .expansions import check_alike, takes_budget, weighted_sum
 

@@ -11,7 +11,7 @@ from typing import Any
 from river import base, compose, utils
 
 from ..algorithms.scaling.scalers import Scaler, StandardScaler
-from ..nested import steps_of
+from ..wrappers.nested import steps_of
 
 
 def merged(models: list[Any], weights: list[float]) -> Any:

@@ -60,7 +60,8 @@ def test_the_command_says_its_version(capsys):
     assert capsys.readouterr().out.strip() == rb.__version__
 
 
-NO_TABLES = [["papers", "list"], ["papers", "reproduce"]]  # a list of names, and a document
+# a list of names, a document, and a script
+NO_TABLES = [["papers", "list"], ["papers", "reproduce"], ["river-budget", "completion"]]
 VERBS = {
     f"{parser.prog} {name}": verb
     for parser in (command.parser(), papers.parser())
@@ -101,15 +102,15 @@ def test_similar_words_are_proposed(arguments, hint, capsys):
 
 PROGRAM = """
 import argparse, importlib, sys
-from papers.records import reports
+from papers.records import document
 from papers.records.tasks import Store
 
 main = importlib.import_module("river_budget.experiments.command.main")
 
 def run(options):
     print("85.2 \\u2248 85 \\xb5s")
-    reports.OPENING = "\\u2248"
-    reports.write(sys.argv[1], [], Store(sys.argv[1]))
+    document.OPENING = "\\u2248"
+    document.write(sys.argv[1], [], Store(sys.argv[1]))
     return 0
 
 main.parser = lambda: argparse.Namespace(parse_args=lambda given: argparse.Namespace(quiet=False, run=run))

@@ -11,8 +11,8 @@ from commands import run
 import river_budget as rb
 from river_budget.experiments import command
 from river_budget.experiments.race import curve
-from river_budget.nested import steps_of
 from river_budget.plots import running
+from river_budget.wrappers.nested import steps_of
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib: the extra `plots`")
 

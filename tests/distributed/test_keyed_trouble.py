@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 
 import numpy as np
@@ -94,3 +95,24 @@ def test_a_damaged_note_is_refused(tmp_path):
     (folder / "keyed_models.json").write_text('{"format": 1')
     with pytest.raises((ValueError, rb.SavedModelError)):
         learned_until(folder, 12)
+
+
+def test_what_a_delayed_holds_does_not_depend_on_what_is_in_memory(tmp_path):
+    """A prediction changes it, so it is written although nothing was learned."""
+    found = []
+    model = rb.Delayed(rb.BSGDClassifier(9, rb.kernels.RBF(0.5), seed=1))
+    for max_keys in (None, 1):
+        rng, late, folder = random.Random(0), [], tmp_path / str(max_keys)
+        options = {"max_keys": max_keys, "backend": "serial"}
+        with KeyedModels(model, "key", 1, folder, **options) as models:
+            for t in range(120):
+                row = {"key": t % 3, "a": rng.random(), "b": rng.random()}
+                models.predict_many([row])
+                late.append(row)
+                if len(late) > 13:
+                    row = late.pop(0)
+                    models.learn_many([row], [row["a"] > row["b"]])
+            one = models.model(0)
+            found.append((one._asked, one._gains, one.predict_proba_one({"a": 0.9, "b": 0.1})))
+    assert found[0] == found[1]
+    assert found[0][0] > 20

@@ -10,9 +10,13 @@ from many_names import at, crowd, run, with_gaps
 from saved_models import file_of
 
 import river_budget as rb
+from river_budget.algorithms.auto import words
+from river_budget.core.memory import views
+from river_budget.distributed.keyed.shard import Shard
+from river_budget.distributed.keyed.storage import States
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import Merge, Project
-from river_budget.saving import opened
+from river_budget.saving import SavedModelError, opened
 
 # Names come and go on purpose
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
@@ -109,3 +113,44 @@ def test_a_vector_with_a_number_at_a_vacant_place_is_refused(of_documents):
     arrays[f"{folder}/norms"][0] += 1.0
     with pytest.raises(rb.SavedModelError, match="vacant"):
         opened(packed(head, arrays))
+
+
+def of_words(monkeypatch):
+    """A model of words that has forgotten some."""
+    monkeypatch.setattr(words, "MOST_WORDS", 1500)
+    model, t = rb.AutoKernelClassifier(20, seed=1), 0
+    while not (model.of_words and model.features.vacant):
+        model.learn_one({f"w{9 * t + j}": 1.0 for j in range(9)}, t % 2 == 0)
+        t += 1
+    return model
+
+
+def test_a_model_of_words_that_has_forgotten_some_is_saved(monkeypatch):
+    model = of_words(monkeypatch)
+    twin = opened(file_of(model))
+    assert twin.features.places == model.features.places
+    for each in (model, twin):
+        each.learn_one({"new": 1.0}, True)
+    x = dict.fromkeys(list(model.features)[:9], 1.0)
+    assert twin.predict_proba_one(x) == model.predict_proba_one(x)
+    assert file_of(twin) == file_of(model)
+
+
+def test_keyed_models_that_go_to_the_disk_come_back(monkeypatch, tmp_path):
+    """Also those of words with vacant places."""
+    learned = of_words(monkeypatch)
+    shard = Shard(rb.AutoKernelClassifier(20, seed=1), tmp_path / "shard", 0, 1)
+    shard._keep(b"a", learned)
+    shard._keep(b"b", rb.AutoKernelClassifier(20, seed=1))
+    assert shard.resident() == 1
+    assert shard._known(b"a").features.places == learned.features.places
+
+
+def test_what_could_not_be_read_again_is_not_written(monkeypatch):
+    """A model that leaves memory would be lost."""
+    states = States(rb.BSGDClassifier(5))
+    model = rb.BSGDClassifier(5)
+    model.learn_one({"a": 1.0}, True)
+    views(model.block).coefficients[0, 0] = float("nan")
+    with pytest.raises(SavedModelError, match="cannot be saved"):
+        states.of(model)

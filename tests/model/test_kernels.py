@@ -16,8 +16,8 @@ from processes import output_of
 from streams import emerging, smooth
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
-from river_budget.core.expansion import custom_kernels
+from river_budget.core import custom_kernels
+from river_budget.core.memory import views
 from river_budget.kernels import RBF, Cosine, Custom, Laplacian, Linear, Normalised, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest
 

@@ -29,7 +29,7 @@ from models import (
 from river import base, preprocessing
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.kernels import RBF, Linear
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
 
@@ -400,3 +400,9 @@ def test_what_cannot_change_refuses_to(model):
     if "kernel" in fixed and model._mutable_attributes:
         with pytest.raises(AttributeError, match="mutate"):
             model.kernel = Linear()
+
+
+def test_no_public_method_promotes_a_model_to_more_classes():
+    """Called from outside it would leave coefficients behind the table."""
+    for each in (rb.BSGDClassifier, rb.AutoKernelClassifier):
+        assert not hasattr(each, "promote")

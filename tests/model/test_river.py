@@ -15,7 +15,7 @@ import river_budget as rb
 # River's checks feed rows that are not scaled
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
 
-pytest.importorskip("sklearn", reason="River's checks take data from scikit-learn")
+tree = pytest.importorskip("sklearn.tree", reason="River's checks take data from scikit-learn")
 
 # What a configuration may change: pickles, batches, the order and the number of features. Of other configurations
 # than the first of a class each of these is done on one dataset, as tests of our own have the same questions.
@@ -42,7 +42,21 @@ AROUND = [
     pytest.param(rb.MinMaxScaler(), id="scaler-min-max"),
     pytest.param(rb.TargetStandardScaler(rb.StandardScaler() | rb.BSGDRegressor(9)), id="targets"),
     pytest.param(rb.Delayed(preprocessing.StandardScaler() | rb.BSGDClassifier()), id="delayed"),
+    pytest.param(rb.Refitted(tree.DecisionTreeRegressor(random_state=1), first=10), id="refitted"),
+    pytest.param(
+        rb.Mixture(
+            rb.Refitted(tree.DecisionTreeClassifier(random_state=1), first=10),
+            preprocessing.StandardScaler() | rb.BSGDClassifier(),
+        ),
+        id="mixture",
+    ),
+    pytest.param(rb.Mixture(linear_model.LinearRegression(), rb.BSGDRegressor(9)), id="mixture-R"),
 ]
+
+
+def public_class(model):
+    """The class that users name: rb.Mixture(...) gives an object of one of two classes below it."""
+    return next(kind for kind in type(model).__mro__ if getattr(rb, kind.__name__, None) is kind)
 
 
 def first_of_each_class():
@@ -75,7 +89,7 @@ def failures(model, chosen):
 
 def test_every_class_is_checked_in_full():
     """KernelOneClassSVM has a test of its own, as River checks detectors on data that it downloads."""
-    classes = {type(entry.values[0]) for entry in TABLE + AROUND}
+    classes = {public_class(entry.values[0]) for entry in TABLE + AROUND}
     estimators = {value for name in rb.__all__ if isinstance(value := getattr(rb, name), type)}
     estimators = {kind for kind in estimators if issubclass(kind, base.Estimator)}
     assert classes == estimators - {rb.KernelOneClassSVM}

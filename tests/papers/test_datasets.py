@@ -303,7 +303,10 @@ def test_a_sparse_set_is_sparse_in_every_order():
     assert len(x) < 20
 
 
-@pytest.mark.parametrize("kind", [datasets.Checkerboard, datasets.Waveform])
+GENERATORS = [datasets.Checkerboard, datasets.PokerHands, datasets.Waveform]
+
+
+@pytest.mark.parametrize("kind", GENERATORS)
 def test_a_generator_draws_anew_for_every_repetition(kind):
     stream = kind(50, seed=7)
     for k in (0, 3):
@@ -390,7 +393,7 @@ def test_every_dataset_describes_itself(kind):
 
 
 def test_names_and_load():
-    assert len(set(datasets.names())) == len(datasets.names()) == len(STORED) + 2
+    assert len(set(datasets.names())) == len(datasets.names()) == len(STORED) + 3
     assert isinstance(datasets.load("German"), datasets.German)
     assert datasets.load("waveform", n_samples=7, seed=1).n_samples == 7
     for name in datasets.names():
@@ -758,7 +761,7 @@ def test_files_are_found_under_their_published_names():
 # generators
 
 
-@pytest.mark.parametrize("kind", [datasets.Checkerboard, datasets.Waveform])
+@pytest.mark.parametrize("kind", GENERATORS)
 def test_generators_give_the_same_numbers_both_ways(kind, monkeypatch):
     monkeypatch.setattr(datasets.generated, "BLOCK", 100)
     X, y = kind(250, seed=3).arrays()
@@ -802,3 +805,54 @@ def test_waves_have_the_mean_of_their_triangles():
     for label, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):
         expected = (triangles[a] + triangles[b]) / 2
         assert np.allclose(waves[y == label].mean(axis=0), expected, atol=0.08)
+
+
+@pytest.mark.parametrize("kind", GENERATORS)
+def test_pieces_of_a_stream_are_its_arrays(kind, monkeypatch):
+    monkeypatch.setattr(datasets.generated, "BLOCK", 100)
+    X, y = kind(450, seed=3).arrays()
+    parts = list(kind(450, seed=3).pieces([30, 70, 1, 249, 500, 5]))
+    assert [len(labels) for _, labels in parts] == [30, 70, 1, 249, 100]
+    assert np.array_equal(np.concatenate([rows for rows, _ in parts]), X)
+    assert np.array_equal(np.concatenate([labels for _, labels in parts]), y)
+    endless = [len(labels) for _, labels in kind(None, seed=3).pieces([450, 450])]
+    assert endless == [450, 450]
+    with pytest.raises(ValueError, match="size must be a whole number"):
+        list(kind(450, seed=3).pieces([0]))
+
+
+HANDS = {  # suits and ranks of the five cards
+    "1 2 1 5 2 7 3 9 4 12": 0,
+    "1 2 2 2 2 7 3 9 4 12": 1,
+    "1 2 2 2 2 7 3 7 4 12": 2,
+    "1 2 2 2 3 2 3 7 4 12": 3,
+    "1 4 2 3 3 1 3 2 4 5": 4,
+    "1 10 2 13 3 1 3 11 4 12": 4,
+    "1 11 2 13 3 1 3 2 4 12": 0,  # an ace has no two neighbours
+    "3 2 3 9 3 11 3 12 3 13": 5,
+    "1 2 2 2 3 2 3 7 4 7": 6,
+    "1 2 2 2 3 2 4 2 4 7": 7,
+    "2 9 2 8 2 7 2 6 2 5": 8,
+    "2 10 2 13 2 1 2 11 2 12": 9,
+}
+
+
+@pytest.mark.parametrize(("hand", "worth"), HANDS.items())
+def test_a_hand_is_worth_what_players_say(hand, worth):
+    cards = np.array([hand.split()], int)
+    assert datasets.generated.worth_of(cards[:, ::2], cards[:, 1::2]).tolist() == [worth]
+
+
+@needs_data
+def test_published_hands_have_the_worth_that_is_computed():
+    X, y = datasets.Poker().arrays()
+    cards = X.astype(int)
+    assert np.array_equal(datasets.generated.worth_of(cards[:, ::2], cards[:, 1::2]), y)
+
+
+def test_no_hand_has_a_card_twice_and_all_cards_are_dealt():
+    X, _ = datasets.PokerHands(20_000, seed=0).arrays()
+    cards = (13 * (X[:, ::2] - 1) + X[:, 1::2] - 1).astype(int)
+    assert (np.diff(np.sort(cards, axis=1), axis=1) > 0).all()
+    for place in cards.T:  # 385 of each on average
+        assert (abs(np.bincount(place, minlength=52) - 20_000 / 52) < 110).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from batch_problem import GAMMA, ascended, dual, gram, objective, problem, signs, split
 from oracles.kernels import rbf
-from papers.rivals import linear_on_features, released_forgetron, smo
+from papers.rivals import linear_on_features, released_forgetron, released_projectron, smo
 
 import river_budget as rb
 from river_budget.kernels import RBF
@@ -121,3 +121,80 @@ def test_the_released_forgetron_takes_the_larger_root():
     assert (found != y).tolist() == wrong
     by_rule = rb.ForgetronClassifier(15, RBF(2.0), classes=(0, 1, 2))
     assert (by_rule.predict_then_learn_many(X, y) != found).any()
+
+
+def test_the_norm_and_losses_of_a_solution_are_its_own():
+    X, y = problem()
+    _, a = solved(X, y, 1.0)
+    norm, losses = smo.norm_and_losses(X, y, gamma=GAMMA, C=1.0)
+    assert norm == pytest.approx(np.sqrt(a @ gram(X) @ a))
+    assert losses == pytest.approx(np.maximum(0.0, 1.0 - signs(y) * (gram(X) @ a)).sum())
+
+
+# The Projectrons of the released programs.
+
+
+def projected(X, y, budget, gamma, eager):
+    """The mistakes of projectron.m and proplus.m for several classes, line by line, without repeated rows."""
+    K, wrong, stored, alpha = rbf(gamma)(X, X), [], [], np.zeros((y.max() + 1, 0))
+    inverse = np.zeros((0, 0))
+    U = 0.25 * np.sqrt((budget + 1) / np.log(budget + 1))
+    for t, label in enumerate(y):
+        k = K[t, stored]
+        V = alpha @ k
+        wrong.append(V.argmax() != label)
+        rival = np.delete(np.arange(len(V)), label)[np.delete(V, label).argmax()]
+        loss = max(0.0, 1.0 - (V[label] - V[rival]))
+        d = inverse @ k
+        delta = 1.0 - k @ d
+        if wrong[-1] and len(stored) < budget:
+            alpha = np.c_[alpha, np.zeros(len(V))]
+            alpha[label, -1], alpha[rival, -1] = 1.0, -1.0
+            inverse = np.pad(inverse, (0, 1)) + np.outer([*d, -1.0], [*d, -1.0]) / delta
+            stored.append(t)
+            continue
+        P = k @ inverse @ k
+        tau = 1.0 if wrong[-1] else min(loss / P, 1.0) if P and eager else 0.0
+        if wrong[-1] or tau * (2 * loss - tau * P - 2 * U * np.sqrt(delta)) >= 0.0:
+            alpha[label] += tau * d
+            alpha[rival] -= tau * d
+    return wrong
+
+
+RELEASED = {
+    released_projectron.ReleasedProjectronClassifier: rb.ProjectronClassifier,
+    released_projectron.ReleasedProjectronPPClassifier: rb.ProjectronPPClassifier,
+}
+
+
+@pytest.mark.parametrize("kind", RELEASED)
+def test_the_released_projectrons_learn_as_their_programs(kind):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(600, 4))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.3)
+    model = kind(20, RBF(0.3), classes=(0, 1, 2))
+    parts = [model.predict_then_learn_many(X[i : i + 200], y[i : i + 200]) for i in (0, 200, 400)]
+    assert (np.concatenate(parts) != y).tolist() == projected(X, y, 20, 0.3, kind.eager)
+
+
+@pytest.mark.parametrize("kind", RELEASED)
+def test_without_repeated_rows_the_guard_changes_nothing(kind):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(600, 3))
+    y = X[:, 0] * X[:, 1] > 0
+    found = kind(30, RBF(1.0)).predict_then_learn_many(X, y)
+    guarded = RELEASED[kind](30, RBF(1.0), classes=(False, True)).predict_then_learn_many(X, y)
+    assert (found == guarded).mean() > 0.99  # ties of the first rows are decided otherwise
+
+
+@pytest.mark.parametrize("kind", RELEASED)
+def test_a_repeated_row_spoils_the_inverse(kind):
+    """The same row with both labels is stored twice: the distance to the span is 0 up to rounding."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(40, 3))
+    X = np.repeat(X, 2, axis=0)
+    y = np.arange(80) % 2 == 0
+    model = kind(60, RBF(0.3))
+    model.predict_then_learn_many(X, y)
+    worst = np.abs(model.memory.inverse).max()
+    assert not worst < 1e12  # infinite, or not a number, where the distance is exactly 0

@@ -12,8 +12,7 @@ from optional import given, settings, st
 from river import preprocessing
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
-from river_budget.core.compiling.named_rows import named_rows
+from river_budget.core.memory import views
 from river_budget.core.passes.auto import tables as core
 
 
@@ -181,7 +180,7 @@ def test_a_class_never_seen_has_no_probability_and_one_seen_once_has():
 
 def arrivals_of(model):
     """When the stored examples came, and what stands in places that are free."""
-    return named_rows(core.MEMORY_ROWS, views(model.block).per_vector).arrival
+    return views(model.block).per_vector[core.ARRIVAL]
 
 
 @pytest.mark.parametrize("budgets", [(100, 30), (30, 100), (100, 1), (1, 51), (7, 8)])

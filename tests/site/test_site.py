@@ -17,6 +17,8 @@ import browser
 import pytest
 from folders import EXAMPLES, ROOT
 
+import river_budget as rb
+
 CONFIGURATION = ROOT / ".site" / "mkdocs.yml"
 BROKEN = (ROOT / "tests" / "site" / "broken.js").read_text()
 CONTRAST = (ROOT / "tests" / "site" / "contrast.js").read_text()
@@ -244,11 +246,18 @@ def test_the_search_finds_a_class(tab, address, width):
 SEARCHES = {
     "imbalanced": "guide/imbalance/",
     "categorical": "guide/categories/",
-    "hyperparameter": "guide/many_models/",
+    "hyperparameter": "guide/tuning/",
     "benchmark": "measured/",
     "license": "",  # the first page
     "one-hot": "guide/categories/",
+    "multilabel": "guide/many_targets/",
+    "quickstart": "guide/tutorial/",
+    "tutorial": "guide/tutorial/",
+    "recommender": "guide/categories/",
+    "forecast": "guide/time_series/",
+    "polars": "guide/frames/",
 }
+SOMEWHERE = ("gpu", "lightgbm")
 
 
 @pytest.mark.parametrize("word", SEARCHES)
@@ -258,9 +267,39 @@ def test_the_search_knows_the_words_of_newcomers(tab, address, word):
     assert best.partition("?")[0].partition("#")[0] == SEARCHES[word]
 
 
+@pytest.mark.parametrize("word", SOMEWHERE)
+def test_the_search_answers_other_words_of_newcomers(tab, address, word):
+    tab.look(WIDTHS[0])
+    assert searched(tab, address, word)
+
+
+def test_code_is_copied_without_prompts_and_outputs(tab, address):
+    tab.open(address + "guide/tutorial/")
+    sessions = (
+        "[...document.querySelectorAll('.highlight code')].filter(c => c.querySelector('.gp'))"
+    )
+    copied = tab.run(f"{sessions}.map(code => code.dataset.copy).join('\\n')")
+    compile(copied, "the page", "exec")
+    assert "import river_budget as rb" in copied
+    assert "arrive late" in copied.replace("24% arrive late", "")
+
+
+def test_no_table_shows_a_backslash_before_a_bar(tab, address):
+    tab.open(address)
+    cells = tab.run("[...document.querySelectorAll('td')].map(cell => cell.textContent)")
+    assert "StandardScaler() | BSGDClassifier()" in cells
+
+
+def test_the_header_leads_to_the_source_and_says_the_version(tab, address):
+    tab.look(WIDTHS[0])
+    tab.open(address + "guide/drift/")
+    assert rb.__version__ in tab.run("document.querySelector('.md-header .md-source').textContent")
+    assert tab.run("document.querySelector('.md-header .md-source').href.length") > len(address)
+
+
 def test_tables_of_measurements_can_be_searched(tab, address):
     tab.look(WIDTHS[0])
-    tab.open(address + "reproduced/")
+    tab.open(address + "reproduced/2016/")
     shown = "[...document.querySelectorAll('.md-typeset__table')][0].closest('article')"
     rows = f"[...{shown}.querySelectorAll('tbody tr')].filter(row => !row.hidden).length"
     before = tab.run(rows)

@@ -82,3 +82,28 @@ def interrupted(work, moment, event, passed_over=lambda code: False):
     finally:
         sys.settrace(before)
     return False
+
+
+def interrupted_at(moment, work):
+    """A KeyboardInterrupt at a moment in which CPython answers signals: where a function begins, or behind a call of C.
+
+    Returns the error, or None if there is no such moment.
+    """
+    seen = 0
+
+    def profile(frame, event, argument):
+        nonlocal seen
+        if event in ("call", "c_return"):
+            seen += 1
+            if seen == moment:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    sys.setprofile(profile)
+    try:
+        work()
+    except KeyboardInterrupt as error:
+        return error
+    finally:
+        sys.setprofile(None)
+    return None

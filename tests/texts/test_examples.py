@@ -8,6 +8,8 @@ import pytest
 from folders import ROOT
 from scripts import load
 
+from river_budget import __version__
+
 
 def test_first_steps_beat_a_linear_model(capsys):
     load("first_steps").main()
@@ -84,6 +86,14 @@ def test_the_readme_is_short_and_the_first_version_of_the_changelog_too():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 110
     first = (ROOT / "CHANGELOG.md").read_text().partition("## 1.0.0")[2]
     assert len(first.splitlines()) <= 40
+
+
+def test_the_citation_names_the_released_version():
+    path = ROOT / "CITATION.cff"
+    if not path.exists():
+        pytest.skip("the citation is not part of this copy")
+    cited = re.search(r"^version: (\S+)$", path.read_text(), re.M)[1]
+    assert "dev" in __version__ or cited == __version__
 
 
 def test_ci_runs_the_test_command_of_the_readme():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import pickle
 
@@ -11,7 +12,7 @@ from folders import ROOT, syntax_of
 from processes import output_of
 
 import river_budget as rb
-from river_budget import algorithms
+from river_budget import _names, algorithms
 
 OTHERS = {"pandas", "polars", "pyarrow", "matplotlib", "ray", "sklearn", "onnx"}
 HEAVY = {"numpy", "numba", "river", "scipy", "narwhals", "river_budget.core"} | OTHERS
@@ -48,41 +49,39 @@ def test_all_names_together_load_no_more_than_they_must():
     assert not LATE & loaded_by("from river_budget import *")
 
 
-def typed():
+def stub():
     """{name: module} of what type checkers read."""
-    (block,) = (
-        node
-        for node in syntax_of(ROOT / "river_budget" / "__init__.py").body
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-    )
-    return {alias.name: node.module or alias.name for node in block.body for alias in node.names}
+    nodes = syntax_of(ROOT / "river_budget" / "__init__.pyi").body
+    found = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    assert all(alias.name == alias.asname for node in found for alias in node.names)
+    return {alias.name: node.module or alias.name for node in found for alias in node.names}
 
 
-def test_type_checkers_see_the_names_where_they_are_loaded_from():
-    assert set(typed()) == set(rb.__all__)
-    for name, module in typed().items():
+def test_type_checkers_see_names_where_they_are_loaded_from():
+    assert set(stub()) | {"__version__"} == set(dir(rb))
+    assert set(rb.__all__) == set(stub()) - _names.ON_DEMAND
+    for name in rb.__all__:
         found = getattr(rb, name)
         assert found is vars(rb)[name]
-        assert getattr(found, "__module__", found.__name__).startswith(f"river_budget.{module}")
+        module = getattr(found, "__module__", found.__name__)
+        assert module.startswith(f"river_budget.{stub()[name]}")
 
 
 def test_what_a_module_of_an_algorithm_offers_is_public():
-    for module, names in algorithms.MODULES.items():
-        found = algorithms.importlib.import_module(f"river_budget.algorithms.{module}")
-        assert sorted(names) == sorted(found.__all__)
-    assert set(algorithms.PLACES) < set(rb.__all__)
-    files = (ROOT / "river_budget" / "algorithms").glob("*/*.py")
-    offering = {path for path in files if "\n__all__ = " in path.read_text()}
-    assert {".".join(path.with_suffix("").parts[-2:]) for path in offering} == set(
-        algorithms.MODULES
-    )
+    offered = set()
+    for path in (ROOT / "river_budget" / "algorithms").glob("*/*.py"):
+        module = ".".join(path.with_suffix("").parts[-3:])
+        if "\n__all__ = " in path.read_text():
+            names = importlib.import_module(f"river_budget.{module}").__all__
+            offered |= {(name, module) for name in names}
+    assert offered == set(algorithms.PLACES.items())
 
 
 def test_names_are_listed_before_they_are_loaded_and_wrong_ones_are_refused():
     listed = json.loads(
         output_of("-c", "import json, river_budget; print(json.dumps(dir(river_budget)))")
     )
-    assert set(rb.__all__) | set(rb.MODULES) | {"__version__"} == set(listed)
+    assert set(stub()) | {"__version__"} == set(listed)
     with pytest.raises(AttributeError, match="has no attribute 'BSGD'"):
         _ = rb.BSGD
     with pytest.raises(ImportError, match="BSGD"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import guide
@@ -10,6 +11,7 @@ from folders import ROOT
 
 import river_budget as rb
 from river_budget.saving import files
+from river_budget.saving.checkpoint import SUFFIX
 
 STREAM = [({"a": t % 7, "b": t % 3}, t % 7 > 3) for t in range(3000)]
 
@@ -167,3 +169,20 @@ def test_the_loop_of_the_guide_stops_at_errors(page, tmp_path):
     consumer = page["Consumer"]([Broken(0, {})])
     with pytest.raises(RuntimeError, match="broker is gone"):
         page["follow"](consumer, rb.Checkpoint(tmp_path), Metric())
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_what_is_no_file_is_passed_over(kind, tmp_path):
+    checkpoint = rb.Checkpoint(tmp_path, every=1)
+    model = fresh()
+    teach(checkpoint, model, 0, 3)
+    path = tmp_path / f"{9:015}{SUFFIX}"
+    if kind == "folder":
+        path.mkdir()
+    elif hasattr(os, "mkfifo"):
+        os.mkfifo(path)
+    else:
+        pytest.skip("needs pipes")
+    with pytest.warns(UserWarning, match="is passed over"):
+        _, position = rb.Checkpoint(tmp_path, every=1).restore(fresh())
+    assert position == 3

@@ -98,3 +98,11 @@ def test_a_wrapper_is_looked_into(wrap, top):
     assert rb.summary(model).splitlines() == [top, *rb.summary(inside).splitlines()]
     scaled = inside["StandardScaler"].transform_one(x)
     assert rb.decision_function_one(model, x) == own.decision_function_one(scaled)
+
+
+@pytest.mark.parametrize(
+    "kind", [rb.Guard, rb.FeatureBudget, rb.Delayed, rb.TargetStandardScaler, rb.StandardScaler]
+)
+def test_a_wrapper_needs_no_seed_and_says_so(kind):
+    with pytest.raises(TypeError, match=f"{kind.__name__} has no parameter 'seed' and needs none"):
+        kind(seed=1)

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from optional import pandas as pd
-from river import linear_model, multiclass, preprocessing
+from river import compose, linear_model, multiclass, preprocessing
 
 import river_budget as rb
 from river_budget.kernels import RBF
@@ -264,3 +264,20 @@ def test_no_weight_is_an_error():
     X, y = moons(50)
     with pytest.raises(ValueError, match=r"0 for all|non-zero"):
         BudgetClassifier(rb.RBPClassifier(10)).fit(X, y, sample_weight=np.zeros(50))
+
+
+def test_text_columns_are_taken_by_an_encoder_of_river():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({"size": rng.normal(50, 10, 400), "colour": rng.choice(["red", "blue"], 400)})
+    y = (X["size"] > 50) == (X["colour"] == "red")
+    numbers = compose.SelectType(float) | preprocessing.StandardScaler()
+    words = compose.SelectType(str) | preprocessing.OneHotEncoder()
+    model = (numbers + words) | rb.BSGDClassifier(kernel=rb.kernels.RBF(0.5))
+    found = BudgetClassifier(model, epochs=3, random_state=1).fit(X, y)
+    assert found.score(X, y) > 0.9
+    prices = X["size"] * (1 + (X["colour"] == "red"))
+    scaled = rb.TargetStandardScaler((numbers.clone() + words.clone()) | rb.BSGDRegressor())
+    assert BudgetRegressor(scaled, epochs=3, random_state=1).fit(X, prices).score(X, prices) > 0.7
+    with pytest.raises(ValueError, match="could not convert string to float") as raised:
+        BudgetClassifier(rb.BSGDClassifier()).fit(X, y)
+    assert "OneHotEncoder() | model" in raised.value.__notes__[0]

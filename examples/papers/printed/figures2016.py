@@ -9,16 +9,37 @@ from typing import Any
 import river_budget as rb
 from river_budget.plots.panels import Line, Panel
 
-from ..records.records import Cell, Record, by_column, by_setting, curves, last, sweep
-from ..records.tasks import Store, repeated
+from ..records.outcomes import Outcomes
+from ..records.records import (
+    Cell,
+    Record,
+    by_column,
+    by_setting,
+    curves,
+    last,
+    level,
+    sweep,
+)
+from ..records.tasks import repeated
 from ..records.verdicts import Claim, Finding, claim, percent, share_of
 from .described import record
-from .paper2016 import FOGD_STEP, KERNEL, UNLIMITED, binary, fogd, multiclass, regression, table
+from .paper2016 import (
+    FOGD_STEP,
+    KERNEL,
+    UNLIMITED,
+    WIDTH,
+    binary,
+    fogd,
+    multiclass,
+    regression,
+    table,
+)
 
 REPEATS = 5
 FOGD_FACTORS = (0.5, 1, 2, 3, 4, 5, 6, 8, 10)
 NOGD_FACTORS = (0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 FEATURE_DATA = ("dna", "satimage", "usps", "letter", "shuttle")
+WITHOUT_BUDGET = ("Perceptron", "OGD")  # of figure 4, as levels
 BUDGETS = (25, 50, 100, 200, 300, 400, 500)
 BUDGET_DATA = {"codrna": binary, "a9a": binary, "usps": multiclass, "acoustic": multiclass}
 BUDGET_ROWS = (
@@ -43,13 +64,13 @@ QUANTITIES = {"values": "mistakes", "seconds": "seconds"}  # what to draw, and i
 def sweep_of_features() -> Iterator[Cell]:
     """Cells of figure 3."""
     for data in FEATURE_DATA:
-        step = FOGD_STEP.get(data, 0.005)
+        step, kernel = FOGD_STEP.get(data, 0.005), WIDTH.get(data, KERNEL)
         models: dict[str, Any] = {
-            f"FOGD {factor:g}": fogd(rb.FOGDClassifier, round(200 * factor), step)
+            f"FOGD {factor:g}": fogd(rb.FOGDClassifier, round(200 * factor), step, kernel)
             for factor in FOGD_FACTORS
         }
         models |= {
-            f"NOGD {factor:g}": rb.NOGDClassifier(200, KERNEL, round(200 * factor), 0.5)
+            f"NOGD {factor:g}": rb.NOGDClassifier(200, kernel, round(200 * factor), 0.5)
             for factor in NOGD_FACTORS
         }
         for row, model in models.items():
@@ -62,21 +83,24 @@ def panel(title: str, x_label: str, what: str, lines: list[Line]) -> Panel:
     return Panel(title, x_label, QUANTITIES[what], lines, False, seconds, not seconds)
 
 
-def feature_panels(record: Record, store: Store) -> Iterable[Panel]:
+def feature_panels(record: Record, store: Outcomes) -> Iterable[Panel]:
     """Mistakes and seconds over the number of features."""
     for row, symbol in (("FOGD", "D / B"), ("NOGD", "rank / B")):
         for what in QUANTITIES:
             lines = []
             for data, cells in by_column(record).items():
-                of_row = [cell for cell in cells if cell.row.startswith(row)]
-                lines += sweep(data, of_row, store, what)
+                starting = [cell for cell in cells if cell.row.startswith(row)]
+                lines += sweep(data, starting, store, what)
             yield panel(row, symbol, what, lines)
 
 
 def sweep_of_budgets() -> Iterator[Cell]:
-    """Cells of figure 4; FOGD has four features for each vector."""
+    """Cells of figure 4; FOGD has four features for each vector, NOGD a fifth of the budget as rank."""
     for data, models in BUDGET_DATA.items():
         made = models(data)
+        for row in WITHOUT_BUDGET:
+            tasks = repeated(REPEATS, "progressive", data, made[row])
+            yield Cell(f"{row} 0", data, tasks, scale=100.0)
         made["BOGD++"] = made["BOGD"].clone({"removal": "random", "sampling": "nonuniform"})
         step = made["FOGD"].learning_rate / made["FOGD"].n_components
         for row in BUDGET_ROWS:
@@ -88,14 +112,20 @@ def sweep_of_budgets() -> Iterator[Cell]:
                 yield Cell(f"{row} {budget}", data, tasks, scale=100.0)
 
 
-def budget_panels(record: Record, store: Store) -> Iterable[Panel]:
+def of_row(cells: Iterable[Cell], row: str) -> list[Cell]:
+    """The cells of one learner with all its budgets."""
+    return [cell for cell in cells if cell.row.split()[0] == row]
+
+
+def budget_panels(record: Record, store: Outcomes) -> Iterable[Panel]:
     """Mistakes and seconds over budgets."""
     for data, cells in by_column(record).items():
         for what in QUANTITIES:
             lines = []
             for row in BUDGET_ROWS:
-                of_row = [cell for cell in cells if cell.row.split()[0] == row]
-                lines += sweep(row, of_row, store, what)
+                lines += sweep(row, of_row(cells, row), store, what)
+            for row in WITHOUT_BUDGET if lines else ():
+                lines += level(sweep(row, of_row(cells, row), store, what), lines)
             if lines:
                 yield panel(data, "budget (FOGD: 4 components for each)", what, lines)
 
@@ -103,7 +133,7 @@ def budget_panels(record: Record, store: Store) -> Iterable[Panel]:
 # Claims
 
 
-def ends(cells: Iterable[Cell], store: Store, what: str = "values") -> dict[str, float]:
+def ends(cells: Iterable[Cell], store: Outcomes, what: str = "values") -> dict[str, float]:
     """The last figure of every row that is measured."""
     found = {cell.row: last(cell, store, what) for cell in cells}
     return {row: value for row, value in found.items() if value is not None}
@@ -111,10 +141,10 @@ def ends(cells: Iterable[Cell], store: Store, what: str = "values") -> dict[str,
 
 def best_of(
     rows: tuple[str, ...], what: str = "values", besides: tuple[str, ...] = ()
-) -> Callable[[Record, Store], Finding | None]:
+) -> Callable[[Record, Outcomes], Finding | None]:
     """Whether the smallest figure, but for some rows, is one of these rows', on more than half of the sets."""
 
-    def check(record: Record, store: Store) -> Finding | None:
+    def check(record: Record, store: Outcomes) -> Finding | None:
         winners = {}
         for data, cells in by_column(record).items():
             found = {r: v for r, v in ends(cells, store, what).items() if r not in besides}
@@ -131,7 +161,7 @@ def best_of(
 
 
 @claim("learners with a budget take less time than the Perceptron and OGD without one.")
-def budget_saves_time(record: Record, store: Store) -> Finding | None:
+def budget_saves_time(record: Record, store: Outcomes) -> Finding | None:
     """Whether the median learner with a budget takes less time than all without."""
     pairs = []
     for data, cells in by_column(record).items():
@@ -147,7 +177,7 @@ def budget_saves_time(record: Record, store: Store) -> Finding | None:
     "more features mean fewer mistakes, and beyond 5 waves or a rank of .1 per vector of the budget little is "
     "gained."
 )
-def more_features_help(record: Record, store: Store) -> Finding | None:
+def more_features_help(record: Record, store: Outcomes) -> Finding | None:
     """Whether mistakes fall up to the paper's threshold, and fall less beyond it."""
     pairs = []
     for data, cells in by_column(record).items():
@@ -162,7 +192,7 @@ def more_features_help(record: Record, store: Store) -> Finding | None:
 
 
 @claim("a larger budget means fewer mistakes.")
-def larger_budget_helps(record: Record, store: Store) -> Finding | None:
+def larger_budget_helps(record: Record, store: Outcomes) -> Finding | None:
     """Whether the largest budget makes fewer mistakes than the smallest."""
     pairs = []
     for data, rows in _curves(record, store).items():
@@ -171,7 +201,7 @@ def larger_budget_helps(record: Record, store: Store) -> Finding | None:
 
 
 @claim("the Projectrons, FOGD and NOGD are best for most cases, above all at small budgets.")
-def spanning_wins_small(record: Record, store: Store) -> Finding | None:
+def spanning_wins_small(record: Record, store: Outcomes) -> Finding | None:
     """Whether at the smallest budget one of the Projectrons, FOGD or NOGD makes the fewest mistakes."""
     parts, good = [], True
     for data, rows in _curves(record, store).items():
@@ -182,9 +212,12 @@ def spanning_wins_small(record: Record, store: Store) -> Finding | None:
     return Finding(good, "best at the smallest budget are " + ", ".join(parts)) if parts else None
 
 
-def _curves(record: Record, store: Store) -> dict[str, dict[str, dict[int, float]]]:
+def _curves(record: Record, store: Outcomes) -> dict[str, dict[str, dict[int, float]]]:
     """{data: {row: {budget: the figure}}}, for the datasets with measurements."""
-    found = {data: by_setting(cells, store) for data, cells in by_column(record).items()}
+    found = {}
+    for data, cells in by_column(record).items():
+        limited = [cell for cell in cells if cell.row.split()[0] not in WITHOUT_BUDGET]
+        found[data] = by_setting(limited, store)
     return {data: rows for data, rows in found.items() if rows}
 
 

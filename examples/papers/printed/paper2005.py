@@ -1,6 +1,6 @@
 """O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 2005.
 
-Figure 2: mistakes over budgets, Forgetron against CKS, with the kernel (1 + a.b)^5. The paper prints no digits but
+Theorems 1 and 2: the mistake bounds, and those of RBP and Projectron, beside the mistakes on a stream. Figure 2: mistakes over budgets, Forgetron against CKS, with the kernel (1 + a.b)^5. The paper prints no digits but
 the Perceptron's mistakes, 14,626 and 1,886. Its census-income (adult) is not a9a, which stands in for it.
 """
 
@@ -15,8 +15,9 @@ import numpy as np
 import river_budget as rb
 from river_budget.plots.panels import Line, Panel
 
-from ..records.records import Cell, Record, by_column, by_setting, level, sweep
-from ..records.tasks import Store, Task
+from ..records.outcomes import Outcomes
+from ..records.records import Cell, Record, by_column, by_setting, level, measurements, sweep
+from ..records.tasks import Task
 from ..records.verdicts import Claim, Finding, claim, percent
 from .described import record
 
@@ -53,7 +54,7 @@ def tasks_of(data: str, model: Any) -> tuple[Task, ...]:
     return tuple(tasks)
 
 
-def panels(record: Record, store: Store) -> Iterable[Panel]:
+def panels(record: Record, store: Outcomes) -> Iterable[Panel]:
     """Mistakes over budgets, one panel for every dataset."""
     for data, cells in by_column(record).items():
         lines: list[Line] = []
@@ -65,10 +66,10 @@ def panels(record: Record, store: Store) -> Iterable[Panel]:
             yield Panel(data, "budget", "mistakes", lines, percent=True)
 
 
-def forgetron_wins(data: str) -> Callable[[Record, Store], Finding | None]:
+def forgetron_wins(data: str) -> Callable[[Record, Outcomes], Finding | None]:
     """Whether Forgetron makes at least .1 points fewer mistakes than CKS at every budget."""
 
-    def check(record: Record, store: Store) -> Finding | None:
+    def check(record: Record, store: Outcomes) -> Finding | None:
         found = by_setting(by_column(record).get(data, []), store)
         if not {"Forgetron", "CKS"} <= found.keys():
             return None
@@ -94,7 +95,7 @@ WINS_ON_MNIST = Claim(
 @claim(
     "on census-income Forgetron is almost as good as the Perceptron with a fifth of its examples (here on a9a)."
 )
-def fifth_is_enough(record: Record, store: Store) -> Finding | None:
+def fifth_is_enough(record: Record, store: Outcomes) -> Finding | None:
     """Whether 2000 vectors of Forgetron come within 1.5 points of the Perceptron."""
     found = by_setting(by_column(record).get("a9a", []), store)
     if not {"Forgetron", "Perceptron"} <= found.keys() or 2000 not in found["Forgetron"]:
@@ -104,6 +105,54 @@ def fifth_is_enough(record: Record, store: Store) -> Finding | None:
     return Finding(ours <= full + 0.015, text)
 
 
+# Theorems 1 and 2: the bounds
+
+BOUNDED_DATA, BOUNDED_ROWS = "mushrooms", 2000
+WIDTH = rb.kernels.RBF(0.05)
+COSTS = tuple(10.0 ** (k / 2) for k in range(-8, 3))  # of the SVMs that are competitors
+BOUNDED = {
+    "Perceptron": rb.KernelPerceptronClassifier(WIDTH),
+    "Forgetron, B = 500": rb.ForgetronClassifier(500, WIDTH),
+    "RBP, B = 500": rb.RBPClassifier(500, WIDTH),
+    "Projectron, threshold .001": rb.ProjectronClassifier(None, WIDTH, 0.001),
+}
+
+
+def bounded() -> Iterator[Cell]:
+    """The algorithms that have a bound."""
+    options = (("rows", BOUNDED_ROWS), ("costs", COSTS))
+    for row, model in BOUNDED.items():
+        tasks = (Task("bounds", BOUNDED_DATA, 0, model, options),)
+        yield Cell(row, BOUNDED_DATA, tasks, scale=float(BOUNDED_ROWS))
+
+
+def bound_panels(record: Record, store: Outcomes) -> Iterable[Panel]:
+    """For each algorithm its bound over the norm of the competitor, and its mistakes."""
+    for cell in record.cells:
+        for run in measurements(cell, store):
+            x, y = map(list, zip(*run["bounds"], strict=True))
+            mistakes = [cell.scale * run["values"][-1]] * 2
+            lines = [Line("at most", x, y), Line("measured", [x[0], x[-1]], mistakes)]
+            yield Panel(cell.row, "norm of the competitor", "mistakes", lines, True, True)
+
+
+@claim("no algorithm makes more mistakes than its bound, for the best competitor or any other.")
+def bounds_hold(record: Record, store: Outcomes) -> Finding | None:
+    """Whether mistakes stay below the smallest bound."""
+    parts, good = [], True
+    for cell in record.cells:
+        for run in measurements(cell, store):
+            mistakes = round(cell.scale * run["values"][-1])
+            norm, least = min(run["bounds"], key=lambda pair: pair[1])
+            good &= mistakes <= least
+            parts.append(f"{cell.row} makes {mistakes} and at most {least:,.0f} (norm {norm:.2g})")
+    return Finding(good, "; ".join(parts)) if parts else None
+
+
 def records() -> list[Record]:
-    """Figure 2."""
-    return [record("2005-figure-2", cells(), panels, WINS_ON_ADULT, WINS_ON_MNIST, fifth_is_enough)]
+    """Figure 2, and the theorems as a figure."""
+    claims = WINS_ON_ADULT, WINS_ON_MNIST, fifth_is_enough
+    return [
+        record("2005-figure-2", cells(), panels, *claims),
+        record("2005-theorem-2", bounded(), bound_panels, bounds_hold),
+    ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import lzma
 import pathlib
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -41,3 +43,17 @@ class Outcomes:
             file.write("\n" if self._line_is_open else "")
             self._line_is_open = False
             file.write(json.dumps({"key": key, **self.marks, "outcome": outcome}) + "\n")
+
+    @classmethod
+    def read(cls, path: str | pathlib.Path) -> Outcomes:
+        """The outcomes that `write` has written; they are not written anew by `add`."""
+        found = cls("")
+        with lzma.open(path, "rt", encoding="utf-8") as lines:
+            found._outcomes = dict(json.loads(line) for line in lines)
+        return found
+
+    @staticmethod
+    def write(path: str | pathlib.Path, outcomes: Mapping[str, dict[str, Any]]) -> None:
+        """Write outcomes into one compressed file, the same bytes for the same outcomes."""
+        text = "".join(json.dumps(pair) + "\n" for pair in outcomes.items())
+        pathlib.Path(path).write_bytes(lzma.compress(text.encode(), preset=9))

@@ -11,8 +11,9 @@ import numpy as np
 
 from river_budget.plots.panels import Line, Panel
 
+from .outcomes import Outcomes
 from .stored import dataset
-from .tasks import Measurement, Store, Task
+from .tasks import Measurement, Task
 from .verdicts import ORDER, OTHER, Claim, Measured, Printed, undecided, verdict
 
 AUTHORS_REPEATS = 20
@@ -24,8 +25,9 @@ FITTED = "fitted"  # we chose one of them so that it gives the printed figure
 SETTINGS = {
     STATED: "stated in the paper, in its list of values, or in the programs that its authors published",
     CHOSEN: "chosen by us, on data or orders that the table does not use",
-    FITTED: "one of them was chosen as it gives the printed figure, so the verdict says the less; "
-    "where validation chooses another, its figure and verdict stand under `validated`",
+    FITTED: "at least one of them was chosen as it gives the printed figure, so the verdict says the less. Behind it "
+    "stands how many settings were tried, where that was counted. Where validation chooses another, its figure and "
+    "verdict stand under `beside`",
 }
 NOT_YET = "not measured yet"
 
@@ -47,10 +49,12 @@ class Cell:
     )
     settings: str = STATED  # where the parameters come from
     missing: str = ""  # the reason if we have no figure
-    chosen: tuple[
-        Task, ...
-    ] = ()  # with the parameters that validation chooses, where others fit the figure better
+    # whose figure and verdict stand beside: what validation chooses where other parameters fit the printed figure
+    # better, or another form of the algorithm; and in words what it is
+    beside: tuple[Task, ...] = ()
+    beside_is: str = ""
     vectors: str = ""  # the printed number of support vectors
+    tried: int = 0  # of a fitted cell: how many settings were looked at; 0: not counted
 
     @property
     def data(self) -> str:
@@ -68,9 +72,11 @@ class Row:
     deviation: float
     seconds: float
     verdict: str
-    by_rule: str = ""  # the verdict that the rule would give, where `verdict` is OTHER or ONE RUN
-    chosen: Measured | None = None  # the figure of `cell.chosen`
-    chosen_verdict: str = ""
+    by_rule: str = (
+        ""  # the verdict that the figures alone would give, where `verdict` is OTHER or ONE RUN
+    )
+    beside: Measured | None = None  # the figure of `cell.beside`
+    beside_verdict: str = ""
     vectors: float = math.nan  # the mean number of support vectors
 
     @property
@@ -81,7 +87,7 @@ class Row:
         return ORDER.index(self.verdict) > ORDER.index(self.cell.expected)
 
 
-Panels = Callable[["Record", Store], Iterable[Panel]]
+Panels = Callable[["Record", Outcomes], Iterable[Panel]]
 
 
 @dataclass(frozen=True)
@@ -100,12 +106,17 @@ class Record:
 
     @property
     def kind(self) -> str:
-        """From the name: "table" or "figure"."""
-        return "figure" if "figure" in self.name else "table"
+        """ "table" or "figure"."""
+        return "table" if self.panels is None else "figure"
+
+    @property
+    def paper(self) -> str:
+        """The year of the paper."""
+        return self.name[:4]
 
     def tasks(self) -> list[Task]:
         """All tasks, once each."""
-        tasks = (task for cell in self.cells for task in (*cell.tasks, *cell.chosen))
+        tasks = (task for cell in self.cells for task in (*cell.tasks, *cell.beside))
         return list({task.key: task for task in tasks}.values())
 
     def only(self, data: Iterable[str], repeats: int | None) -> Record:
@@ -116,7 +127,7 @@ class Record:
     def at_most(self, repeats: int | None) -> Record:
         """The record with at most `repeats` repeats."""
         return self._with(
-            replace(cell, tasks=cell.tasks[:repeats], chosen=cell.chosen[:repeats])
+            replace(cell, tasks=cell.tasks[:repeats], beside=cell.beside[:repeats])
             for cell in self.cells
         )
 
@@ -125,7 +136,7 @@ class Record:
         return self._with(
             cell
             if all(map(ready, cell.tasks[:1]))
-            else replace(cell, tasks=(), chosen=(), missing=f"{cell.data} is not at hand")
+            else replace(cell, tasks=(), beside=(), missing=f"{cell.data} is not at hand")
             for cell in self.cells
         )
 
@@ -138,12 +149,12 @@ class Record:
         return list(dict.fromkeys(cell.data for cell in self.cells if cell.tasks))
 
 
-def measurements(cell: Cell, store: Store) -> list[Measurement]:
+def measurements(cell: Cell, store: Outcomes) -> list[Measurement]:
     """The measurements of a cell's finished tasks."""
     return finished(cell.tasks, store)
 
 
-def finished(tasks: Iterable[Task], store: Store) -> list[Measurement]:
+def finished(tasks: Iterable[Task], store: Outcomes) -> list[Measurement]:
     """The measurements of those of the tasks that are finished."""
     found = (store.get(task.key) for task in tasks)
     return [measurement for measurement in found if measurement is not None]
@@ -166,7 +177,7 @@ def is_exact(cell: Cell) -> bool:
     return len(cell.tasks) == AUTHORS_REPEATS and not chance
 
 
-def measured(cell: Cell, store: Store, unit: str) -> Row:
+def measured(cell: Cell, store: Outcomes, unit: str) -> Row:
     """A cell with its mean, deviation, fewest seconds and verdict."""
     done = measurements(cell, store)
     if not done:
@@ -182,14 +193,14 @@ def measured(cell: Cell, store: Store, unit: str) -> Row:
     vectors = float(np.mean([float(run.get("support") or math.nan) for run in done]))
     words = (instead, word) if instead else (word, "")
     row = Row(cell, ours.runs, ours.mean, ours.deviation, seconds, *words, vectors=vectors)
-    if cell.printed is None or not (others := finished(cell.chosen, store)):
+    if cell.printed is None or not (others := finished(cell.beside, store)):
         return row
     other = mean_of(others, cell.scale)
     word = OTHER if cell.other else verdict(other, cell.printed, unit, False)
-    return replace(row, chosen=other, chosen_verdict=word)
+    return replace(row, beside=other, beside_verdict=word)
 
 
-def rows(record: Record, store: Store) -> list[Row]:
+def rows(record: Record, store: Outcomes) -> list[Row]:
     """A row for every cell that is measured or that the paper prints."""
     found = (measured(cell, store, record.unit) for cell in record.cells)
     return [row for row in found if row.runs or row.cell.printed is not None]
@@ -198,7 +209,7 @@ def rows(record: Record, store: Store) -> list[Row]:
 # Curves.
 
 
-def spread(cell: Cell, store: Store, what: str = "values") -> Line | None:
+def spread(cell: Cell, store: Outcomes, what: str = "values") -> Line | None:
     """A line with the spread of the repeats at every point of the curve."""
     done = [o for o in measurements(cell, store) if isinstance(o[what], list)]
     if not done:
@@ -236,7 +247,7 @@ def by_column(record: Record) -> dict[str, list[Cell]]:
 def curves(y_label: str, what: str = "values", **axes: bool) -> Panels:
     """One panel for every dataset, one curve for every algorithm; `axes` as in `Panel`."""
 
-    def panels(record: Record, store: Store) -> Iterable[Panel]:
+    def panels(record: Record, store: Outcomes) -> Iterable[Panel]:
         for column, cells in by_column(record).items():
             lines = [line for cell in cells if (line := spread(cell, store, what)) is not None]
             if lines:
@@ -245,12 +256,12 @@ def curves(y_label: str, what: str = "values", **axes: bool) -> Panels:
     return panels
 
 
-def finals(cell: Cell, store: Store, what: str = "values") -> list[float]:
+def finals(cell: Cell, store: Outcomes, what: str = "values") -> list[float]:
     """The last value, or the seconds, of every finished run."""
     return [float(measurement[what][-1]) for measurement in measurements(cell, store)]
 
 
-def last(cell: Cell, store: Store, what: str = "values") -> float | None:
+def last(cell: Cell, store: Outcomes, what: str = "values") -> float | None:
     """The mean of the last values of the repeats; for seconds the least."""
     done = finals(cell, store, what)
     if not done:
@@ -263,7 +274,7 @@ def setting(cell: Cell) -> float:
     return float(cell.row.split()[-1])
 
 
-def by_setting(cells: Iterable[Cell], store: Store) -> dict[str, dict[int, float]]:
+def by_setting(cells: Iterable[Cell], store: Outcomes) -> dict[str, dict[int, float]]:
     """{algorithm: {setting: last value}} of the measured cells."""
     found: dict[str, dict[int, float]] = {}
     for cell in cells:
@@ -276,11 +287,11 @@ def by_setting(cells: Iterable[Cell], store: Store) -> dict[str, dict[int, float
 def sweep(
     name: str,
     cells: Iterable[Cell],
-    store: Store,
+    store: Outcomes,
     what: str = "values",
     *,
     x_of: Callable[[Cell], float] = setting,
-    y_of: Callable[[Cell, Store, str], list[float]] = finals,
+    y_of: Callable[[Cell, Outcomes, str], list[float]] = finals,
 ) -> list[Line]:
     """A line through cells that differ in one setting, x; none if no cell is finished."""
     found = [(x_of(cell), y_of(cell, store, what)) for cell in cells]

@@ -1,27 +1,22 @@
-"""Measured records as tables, and the document of all of them.
+"""Measured records as tables.
 
-A table shows the printed figures beside ours, with verdicts, times and notes; the document has all tables and
-figures, and what is known about their differences.
+A table shows the printed figures beside ours, with verdicts, times and notes.
 """
 
 from __future__ import annotations
 
-import contextlib
-import pathlib
 from collections.abc import Sequence
 
-from river_budget.experiments.common.tables import Table, as_markdown
-from river_budget.plots import figures
-from river_budget.plots.panels import Panel, covered
+from river_budget.experiments.common.tables import Table
 
 from . import verdicts
-from .records import NOT_YET, SETTINGS, Record, Row, measurements, rows
-from .tasks import Store
+from .outcomes import Outcomes
+from .records import FITTED, NOT_YET, Record, Row
 from .verdicts import Measured
 
 # Tables
 
-HEADER = ["data", "algorithm", "paper", "ours", "runs", "verdict", "settings", "validated"]
+HEADER = ["data", "algorithm", "paper", "ours", "runs", "verdict", "settings", "beside"]
 TIME_COLUMNS = ["paper's time", "our time"]
 VECTOR_COLUMNS = ["paper's vectors", "our vectors"]
 
@@ -33,10 +28,15 @@ def line(record: Record, row: Row) -> list[str]:
     if not row.runs:
         return [cell.column, cell.row, paper, "", "", "", "", ""]
     ours = figure(record, Measured(row.mean, row.deviation, row.runs))
-    other = f"{figure(record, row.chosen)} {row.chosen_verdict}" if row.chosen else ""
+    other = ""
+    if row.beside:
+        other = f"{cell.beside_is}: {figure(record, row.beside)} {row.beside_verdict}"
     runs = f"{row.runs}" if row.runs == len(cell.tasks) else f"{row.runs} of {len(cell.tasks)}"
     settings = cell.settings if row.verdict else ""
-    return [cell.column, cell.row, paper, ours, runs, row.verdict, settings, other]
+    if settings and cell.tried:
+        settings += f", {cell.tried} tried"
+    word = f"{row.verdict} ({row.by_rule})" if row.by_rule else row.verdict
+    return [cell.column, cell.row, paper, ours, runs, word, settings, other]
 
 
 def figure(record: Record, ours: Measured) -> str:
@@ -109,7 +109,7 @@ def counts(rows: Sequence[Row]) -> dict[str, int]:
     return found
 
 
-def processor_minutes(records: Sequence[Record], store: Store) -> float:
+def processor_minutes(records: Sequence[Record], store: Outcomes) -> float:
     """The time that the finished runs took of one core."""
     tasks = {task.key for record in records for task in record.tasks()}
     found = filter(None, map(store.get, tasks))
@@ -117,14 +117,19 @@ def processor_minutes(records: Sequence[Record], store: Store) -> float:
 
 
 def by_rule(rows: Sequence[Row]) -> str:
-    """What those without a verdict would be by the rule, as sentences."""
+    """What the figures alone would give where one of the two words stands, as sentences."""
     texts = []
     for word in verdicts.NO_VERDICT:
         would = [row.by_rule for row in rows if row.verdict == word]
         parts = [f"{would.count(one)} {one}" for one in verdicts.ORDER if one in would]
         if parts:
-            texts.append(f"By the rule {word} would be {', '.join(parts)}.")
+            texts.append(f"By the figures alone {word} would be {', '.join(parts)}.")
     return " ".join(texts)
+
+
+def fitted(rows: Sequence[Row], word: str) -> int:
+    """How many cells with this verdict have a fitted parameter."""
+    return sum(row.verdict == word and row.cell.settings == FITTED for row in rows)
 
 
 def summary(rows: Sequence[Row]) -> str:
@@ -132,7 +137,7 @@ def summary(rows: Sequence[Row]) -> str:
     return ", ".join(f"{count} {word}" for word, count in counts(rows).items() if count)
 
 
-def remarks(record: Record, found: Sequence[Row], store: Store) -> list[str]:
+def remarks(record: Record, found: Sequence[Row], store: Outcomes) -> list[str]:
     """The lines below a table: the unit, the counts, the note, cells worse than possible, the claims."""
     words = f"{record.unit}; mean and standard deviation over the runs. {summary(found)}"
     short = [
@@ -142,104 +147,3 @@ def remarks(record: Record, found: Sequence[Row], store: Store) -> list[str]:
     ]
     claims = [claim.sentence(record, store) for claim in record.claims]
     return [words.rstrip(". ") + ".", *filter(None, [record.note]), *short, *claims]
-
-
-# The document
-
-OPENING = """# Reproduced
-
-Made by `python examples/papers reproduce`; nothing here is edited by hand. Every figure was measured on the data at hand
-and stands beside the one that the paper prints; every cell of the papers' tables is here, also where there is no figure
-of ours, and then says why. In all: {counts}. {instead} The verdicts are computed by one rule:
-
-```
-{rule}
-```
-
-Settings, cell by cell:
-
-{settings}
-
-Times are multiples of the Perceptron's on the same data, or of the first line's where there is none; ours are processor
-times of the fastest run, without reading and testing. With these all runs together took {minutes} minutes of one core.
-
-What is known about a difference stands beside it.
-
-Printed numbers that are no cells, and so have no verdict: numbers of support vectors, which stand in columns of their
-own (2010 table 1, 2018 figure 5) or in a note (2005 figure 2); seconds, which stand as multiples; and the sizes of the
-datasets.
-
-Under a figure stands what the paper's shows, and whether ours shows it too, computed from the same measurements. Bands
-are one standard deviation over the orders of the examples (of times: from the fastest run to the median). A curve that
-another one covers shows as its pale border.
-"""
-
-
-def write(
-    folder: str | pathlib.Path,
-    records: Sequence[Record],
-    store: Store,
-    drawn: Sequence[Record] | None = None,
-) -> None:
-    """Write README.md, and a PNG for every figure with a finished cell; `drawn`: only for these."""
-    folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    found = [row for record in records for row in rows(record, store)]
-    opening = {
-        "counts": summary(found),
-        "instead": by_rule(found),
-        "minutes": f"{processor_minutes(records, store):.0f}",
-        "rule": (verdicts.__doc__ or "").partition("\n\n")[2].strip(),
-        "settings": "\n".join(f"- `{name}`: {meaning}." for name, meaning in SETTINGS.items()),
-    }
-    parts = [OPENING.format(**opening)]
-    for record in records:
-        parts.append(section(folder, record, store, drawn is None or record in drawn))
-    (folder / "README.md").write_text("\n".join(parts), "utf-8")
-
-
-def section(folder: pathlib.Path, record: Record, store: Store, drawn: bool) -> str:
-    """A table or figure with its note, claims and remarks."""
-    found = rows(record, store)
-    words = summary(found)
-    text = [f"## {record.name}: {record.title}\n", f"{record.unit}. {words}".rstrip(". ") + ".\n"]
-    if record.note:
-        text.append(record.note + "\n")
-    if absent := unfinished(record, store):
-        text.append(f"Not shown: {absent}.\n")
-    if record.panels is not None:
-        panels = list(record.panels(record, store))
-        with contextlib.suppress(RuntimeError):  # matplotlib is optional
-            if panels:
-                path = folder / f"{record.name}.png"
-                if drawn:
-                    figures.draw(path, panels, title=record.title, columns=record.columns)
-                text.append(f"![{record.name}]({record.name}.png)\n")
-        text += [claim.sentence(record, store) + "\n" for claim in record.claims if panels]
-        if same := coincidences(panels):
-            text.append(f"Curves that coincide: {same}.\n")
-    if record.panels is None or any(row.cell.printed for row in found):
-        text.append(as_markdown(*table(record, found)) + "\n")
-    return "\n".join(text)
-
-
-def unfinished(record: Record, store: Store) -> str:
-    """The missing cells of a figure, and why; a table says it cell by cell."""
-    reasons: dict[str, list[str]] = {}
-    for cell in record.cells:
-        if cell.printed is None and not measurements(cell, store):
-            names = reasons.setdefault(cell.missing or NOT_YET, [])
-            names.append(f"{cell.row} on {cell.column}" if cell.tasks else cell.column)
-    return "; ".join(
-        f"{', '.join(dict.fromkeys(names))} ({reason})" for reason, names in reasons.items()
-    )
-
-
-def coincidences(panels: Sequence[Panel]) -> str:
-    """Curves that cover each other, and in which panels."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for panel in panels:
-        for below, above in covered(panel).items() if panel.y_label != "seconds" else ():
-            names = panel.lines[below].name, panel.lines[above].name
-            found.setdefault(names, []).append(panel.title)
-    return "; ".join(f"{a} and {b} ({', '.join(titles)})" for (a, b), titles in found.items())

@@ -1,4 +1,4 @@
-"""Tasks: one run of one model over one order of the examples, by one of eight protocols, and how they are run.
+"""Tasks: one run of one model over one order of the examples, by one of nine protocols, and how they are run.
 
 The key of a task contains everything that determines its measurement, so that a later session finds the measurement.
 Only times differ between runs; they are times of the processor, which other work on the machine hardly changes.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import concurrent.futures
 import functools
 import itertools
+import math
 import pathlib
 import time
 from collections.abc import Callable, Iterable
@@ -17,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
+import river_budget as rb
 from river_budget import datasets
-from river_budget.core.block import blocks
-from river_budget.core.compiling.jit import stamp
+from river_budget.core import memory
+from river_budget.core.compiling import stamp
 from river_budget.messages.progress import Progress
 from river_budget.plots.running import warm_up
 
@@ -30,6 +32,7 @@ from .stored import at_hand, dataset, lock
 
 Measurement = dict[str, Any]  # "at", "values" and "seconds": lists of equal length
 CURVE_POINTS = 40
+HANDS = "poker-hands"  # drawn anew in every order
 PART = 500  # examples between two readings of the clock, where times are taken apart
 
 
@@ -79,12 +82,17 @@ def in_order(name: str, repeat: int) -> tuple[Any, Any]:
 
 def fresh(task: Task, y: Any) -> Any:
     """A clone of the model with the seed of this repeat and the classes of the data."""
+    return with_classes(task, () if y.dtype == bool else tuple(np.unique(y).tolist()))
+
+
+def with_classes(task: Task, classes: tuple[Any, ...]) -> Any:
+    """A clone of the model with the seed of this repeat; no classes: two."""
     parameters = task.model._get_params()
     changes: dict[str, Any] = {}
     if "seed" in parameters:
         changes["seed"] = task.repeat
-    if "classes" in parameters and y.dtype != bool:
-        changes["classes"] = tuple(np.unique(y).tolist())
+    if "classes" in parameters and classes:
+        changes["classes"] = classes
     return task.model.clone(changes)
 
 
@@ -108,6 +116,12 @@ def progressive(
     the kernel (1 + a.b)^p divided by its values at (a, a) and (b, b), or their roots. logarithms: features
     log(1 + abs(x)), to mean 0 and deviation 1 over the whole set.
     """
+    if task.data == HANDS:  # a million rows: a piece at a time
+        data = dataset(HANDS)
+        at = stops(data.n_samples)
+        model = with_classes(task, tuple(range(data.n_classes)))
+        sizes = [stop - start for start, stop in itertools.pairwise([0, *at])]
+        return along(model, data.in_order(task.repeat).pieces(sizes))
     X, y = in_order(task.data, task.repeat)
     if positive:
         y = np.isin(y, positive)
@@ -115,17 +129,24 @@ def progressive(
         X = with_constant(X)
     if logarithms:
         X = standardised(np.log1p(np.abs(X)))[0]
-    model, at = fresh(task, y), stops(len(y))
-    values, seconds, total, spent = [], [], 0.0, 0.0
-    for start, stop in itertools.pairwise([0, *at]):
+    ends = itertools.pairwise([0, *stops(len(y))])
+    return along(fresh(task, y), ((X[start:stop], y[start:stop]) for start, stop in ends))
+
+
+def along(model: Any, pieces: Iterable[tuple[Any, Any]]) -> Measurement:
+    """Mean mistakes, or squared errors, at the end of every piece of a stream."""
+    found: Measurement = {"at": [], "values": [], "seconds": []}
+    seen, total, spent = 0, 0.0, 0.0
+    for X, y in pieces:
         begin = time.thread_time()
-        predicted = model.predict_then_learn_many(X[start:stop], y[start:stop])
+        predicted = model.predict_then_learn_many(X, y)
         spent += time.thread_time() - begin
-        difference = predicted - y[start:stop] if y.dtype == float else predicted != y[start:stop]
-        total += float(np.sum(np.square(difference.astype(float))))
-        values.append(total / stop)
-        seconds.append(round(spent, 4))
-    return {"at": at, "values": values, "seconds": seconds}
+        difference = predicted - y if y.dtype == float else predicted != y
+        total, seen = total + float(np.sum(np.square(difference.astype(float)))), seen + len(y)
+        found["at"].append(seen)
+        found["values"].append(total / seen)
+        found["seconds"].append(round(spent, 4))
+    return found
 
 
 def with_constant(X: Any) -> Any:
@@ -149,9 +170,11 @@ def split_of(
     also: str = "",
     standardise: bool = False,
     unit: bool = False,
+    around: bool = False,
     n: int = 0,
 ) -> Split:
-    """Rows to learn from and to test on. unit: features scaled to [0, 1], as they are in the rows to learn from.
+    """Rows to learn from and to test on. unit, around: features scaled to [0, 1] or [-1, 1], as they are in the rows to
+    learn from.
 
     test: the part of the dataset to test on; `train`, or else the first part, is shuffled to learn from. n: so many
     rows are drawn in every repeat, and `held_out` more to test on. Neither: the last `held_out` rows of the order, which
@@ -165,8 +188,7 @@ def split_of(
         split = X[order], y[order], X_test, y_test
     else:
         if n:
-            kind = {"checkerboard": datasets.Checkerboard, "waveform": datasets.Waveform}[task.data]
-            X, y = kind(n + held_out, seed=100 + task.repeat).arrays()
+            X, y = datasets.load(task.data, n_samples=n + held_out, seed=100 + task.repeat).arrays()
         elif also:
             with lock:
                 data = dataset(task.data)
@@ -181,9 +203,11 @@ def split_of(
     X, y, X_test, y_test = split
     if standardise:
         X, X_test = standardised(X, X_test)
-    if unit:
+    if unit or around:
         least, span = X.min(axis=0), np.ptp(X, axis=0)
         X, X_test = ((rows - least) / np.where(span == 0.0, 1.0, span) for rows in (X, X_test))
+    if around:
+        X, X_test = 2.0 * X - 1.0, 2.0 * X_test - 1.0
     return X, y, X_test, y_test
 
 
@@ -228,7 +252,7 @@ def mean_of_updates(model: Any, X: Any, y: Any) -> Any:
     rounds = stored = 0
     for i in range(len(X)):
         model.learn_many(X[i : i + 1], y[i : i + 1])
-        block, already = blocks.views(model.block), stored
+        block, already = memory.views(model.block), stored
         stored = getattr(model, "n_support_vectors", 0)  # FOGD has none
         weights = np.concatenate([block.coefficients[0], block.per_vector[0]])  # FOGD: of sines
         if stored == already and not np.array_equal(weights, before):
@@ -292,6 +316,23 @@ def waves(task: Task, C: float, test: str, most: int) -> Measurement:
     return _errors_of(linear_on_features.fourier_curve(data, **options, seed=task.repeat))
 
 
+def bounds(task: Task, rows: int, costs: tuple[float, ...]) -> Measurement:
+    """The mistakes on the first rows of an order, and the mistake bound for SVMs of these rows, one for each cost C.
+
+    "bounds": pairs of the norm of such an SVM without a bias and the bound.
+    """
+    X, y = (part[:rows] for part in in_order(task.data, task.repeat))
+    model = with_classes(task, (False, True))
+    found = along(model, [(X, y)])
+    pairs = []
+    for cost in costs:
+        norm, losses = smo.norm_and_losses(X, y, gamma=task.model.kernel.gamma, C=cost)
+        bound = rb.mistake_bound(model, norm, losses)
+        if bound < math.inf:
+            pairs.append([norm, bound])
+    return found | {"bounds": pairs}
+
+
 def _errors_of(points: list[batch_methods.Point]) -> Measurement:
     """Test errors along kernel evaluations, without times."""
     evaluations, errors = map(list, zip(*points, strict=True))
@@ -307,6 +348,7 @@ PROTOCOLS: dict[str, Callable[..., Measurement]] = {
     "refined": refined,
     "smo": smo_curve,
     "waves": waves,
+    "bounds": bounds,
 }
 
 
@@ -316,7 +358,7 @@ PARTS = {"test", "train", "also"}  # options that name a part of the dataset
 def load(task: Task) -> None:
     """Read the data of a task, so that a missing file raises before the run."""
     options = dict(task.options)
-    if "n" in options:
+    if "n" in options or task.data == HANDS:
         return
     with lock:
         data = dataset(task.data)
@@ -329,6 +371,13 @@ def ready(task: Task) -> bool:
     """Whether the data that a task reads is at hand."""
     options = dict(task.options)
     return at_hand(task.data, *(options[part] for part in PARTS & options.keys()))
+
+
+def kept(task: Task, found: Measurement) -> Measurement:
+    """What a document keeps of a measurement: its last point, or all of it where a claim is about the curve."""
+    if task.protocol in ("batch", "smo", "waves", "bounds") or dict(task.options).get("curve"):
+        return found
+    return {name: value[-1:] if isinstance(value, list) else value for name, value in found.items()}
 
 
 # Running them

@@ -2,14 +2,22 @@
 
 EXACT   no randomness, the authors' own data and orders: mean and standard deviation have the printed digits
         (some of the papers' tables are rounded, some cut off, so either will do)
-MATCH   the means differ by no more than the printed standard deviation
-CLOSE   by no more than twice that, or by no more than 2.5 % of the printed error: the mistakes, the squared
-        error, or what an accuracy lacks to 100 %
+MATCH   the means differ by no more than the printed standard deviation, and neither deviation is more than three
+        times the other
+CLOSE   the means differ by no more than twice that, or by no more than 2.5 % of the printed error: the mistakes,
+        the squared error, or what an accuracy lacks to 100 %
 NO      by more
 
-A printed deviation counts as half a unit of its figure's last digit at least. Where none is printed, .1 points
-take its place, or a tenth of the printed error if that is less. Our own scatter never widens what is allowed. It
-can only cost: where the standard error of our mean is larger than that, MATCH becomes CLOSE.
+Two words stand where figures cannot decide, and behind them, in brackets, the verdict that they alone would give:
+
+OTHER   our data are not the paper's, which can neither be had nor drawn again
+ONE RUN the paper prints no deviation, so that its figure may be that of a single run; ours is larger than what MATCH
+        allows, and the means differ by no more than two of ours
+
+A printed deviation counts as half a unit of its figure's last digit at least, and where deviations are compared as half
+a unit more or less. Where none is printed, .1 points take its place, or a tenth of the printed error if that is less.
+Our own scatter never widens what EXACT, MATCH and CLOSE allow. There it can only cost: where the standard error of our
+mean is larger than what MATCH allows, MATCH becomes CLOSE. It does decide ONE RUN.
 """
 
 from __future__ import annotations
@@ -25,6 +33,8 @@ OTHER, ONE_RUN = NO_VERDICT = ("OTHER", "ONE RUN")
 CLOSE_SHARE = 0.025  # of the printed error, for CLOSE
 ASSUMED_POINTS = 0.1  # allowed where no deviation is printed ...
 ASSUMED_SHARE = 0.1  # ... up to this share of the printed error
+ALIKE = 3.0  # the largest ratio of two deviations, for MATCH
+DEVIATIONS = 2.0  # of ours, by which means may differ for ONE RUN
 
 
 @dataclass(frozen=True)
@@ -88,20 +98,30 @@ def verdict(ours: Measured, printed: Printed, measure: str, exact: bool) -> str:
             return EXACT
     difference = abs(ours.mean - float(printed.mean)) - 1e-9
     allowed = allowance(printed, measure)
-    if difference <= allowed:
-        return MATCH if ours.standard_error <= allowed else CLOSE
+    if difference <= allowed and ours.standard_error <= allowed and alike(ours, printed):
+        return MATCH
     if difference <= max(2.0 * allowed, CLOSE_SHARE * error_of(printed, measure)):
         return CLOSE
     return NO
 
 
+def alike(ours: Measured, printed: Printed) -> bool:
+    """Whether neither deviation is more than three times the other; true if one of the two is not known."""
+    if printed.deviation is None or ours.runs == 1:
+        return True
+    half = float(unit(printed.deviation)) / 2.0
+    least, most = (float(printed.deviation) + sign * half for sign in (-1.0, 1.0))
+    return ours.deviation <= ALIKE * most and least <= ALIKE * ours.deviation
+
+
 def undecided(ours: Measured, printed: Printed, measure: str, other: str) -> str:
-    """The word that stands for a verdict where none can be given; empty if one can. `other`: why the data are others."""
+    """The word that stands where figures cannot decide; empty if they can. `other`: why the data are others."""
     if other:
         return OTHER
     difference = abs(ours.mean - float(printed.mean))
-    wide = ours.deviation > allowance(printed, measure) and difference <= 2.0 * ours.deviation
-    return ONE_RUN if printed.deviation is None and wide else ""
+    wide = ours.deviation > allowance(printed, measure)
+    near = difference <= DEVIATIONS * ours.deviation
+    return ONE_RUN if printed.deviation is None and wide and near else ""
 
 
 # The claims of figures

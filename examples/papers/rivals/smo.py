@@ -61,6 +61,17 @@ def optimise(X: Array, y: Array, *, gamma: float, C: float) -> Iterator[Snapshot
     yield int(seen.sum()) * n, (signs * alpha)[:, None]
 
 
+def norm_and_losses(X: Array, y: Array, *, gamma: float, C: float) -> tuple[float, float]:
+    """The norm of the solution, and the sum of its hinge losses on the examples."""
+    *_, (_, last) = optimise(X, y, gamma=gamma, C=C)
+    coefficients, signs, norms = last[:, 0], signs_of(y), squared_lengths(X)
+    scores = np.zeros(len(y))
+    for i in np.flatnonzero(coefficients):
+        scores += coefficients[i] * gaussian_row(X, norms, int(i), gamma)
+    losses = np.maximum(0.0, 1.0 - signs * scores)
+    return float(np.sqrt(coefficients @ scores)), float(losses.sum())
+
+
 def _gains(alpha: Array, gradient: Array, C: float) -> Array:
     """By how much each coefficient violates the condition of optimality."""
     up = np.where(alpha < C, gradient, 0.0)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ...core.block import blocks
-from ...core.block.codes import Task
-from ...core.compiling.needs import Need
+from ...core import memory
+from ...core.codes import Task
 from ...core.passes.auto import log_loss as classes_core
 from ...core.passes.auto import squared_loss as numbers_core
 from ...core.passes.auto import tables as core
@@ -16,13 +15,15 @@ from ...core.passes.auto.words import classes as word_classes
 from ...core.passes.auto.words import numbers as word_numbers
 from ...inputs.batches import Batch, batch_of
 from ...model.algorithm import After, Algorithm
-from ...model.calls import class_of_passes
 from ...model.estimators import Classifier, Regressor
 from .checks import FILES
 from .inspection import Inspected
 from .quantiles import at_levels
 from .room import Room
 from .tables import OF_ROWS
+
+if TYPE_CHECKING:
+    from .distributions import TargetDistribution
 
 __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 
@@ -87,12 +88,11 @@ class AutoKernelClassifier(Inspected, Classifier):
         classes_core.learn,
         core.STATE,
         start={"residual": 0.1},
-        score=classes_core.decide,
-        columns=Room(needs=Need.AUTO | Need.AUTO_CLASSES),
+        columns=Room(),
         after=After(Inspected._after_change),
         files=FILES,
     )
-    word_passes = class_of_passes(word_classes.learn, word_classes.decide)
+    _word_passes = word_classes
     _experts = ("prior", *OF_ROWS)
     _word_experts = ("prior", "linear", "confident", "counts", "few counts")
 
@@ -110,9 +110,10 @@ class AutoKernelClassifier(Inspected, Classifier):
     def _set_parameters(self) -> None:
         super()._set_parameters()
         n_classes = max(self.n_outputs, 2)
-        self._room.prior[:] = 1.0 / n_classes
-        self._room.unseen[:] = 1.0
-        self._room.least_squares[:, 0] = 1.0 / n_classes
+        tables = self._tables
+        tables["prior"][:] = 1.0 / n_classes
+        tables["unseen"][:] = 1.0
+        tables["least_squares"][:, 0] = 1.0 / n_classes
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """The probabilities of the mixture, calibrated on the stream by how often its predictions were right.
@@ -121,7 +122,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         """
         return super().predict_proba_one(x)
 
-    def promote(self, before: int) -> None:
+    def _promote(self, before: int) -> None:
         """A new label gets columns of zeros; the third also gives the first class its own column."""
         if self.of_words:
             self._promote_names(before)
@@ -129,13 +130,13 @@ class AutoKernelClassifier(Inspected, Classifier):
             self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
             if before == 1:
                 self._split_column()
-        self._room.unseen[max(before, 2) :] = 1.0
+        self._table("unseen")[0, max(before, 2) :] = 1.0
 
     def _split_column(self) -> None:
         """The column of two classes becomes that of the second; the first has its negative."""
         rates = self._table("linear_weights").reshape(self.n_outputs, N_RATES, -1)
         bins, squares = self._table("bins").T, self._table("least_squares")
-        for columns in (blocks.views(self.block).coefficients, rates, bins, squares):
+        for columns in (memory.views(self.block).coefficients, rates, bins, squares):
             columns[1] = columns[0]
             columns[0] *= -1.0
         squares[0, 0] += 1.0  # the values of both add up to 1
@@ -193,12 +194,11 @@ class AutoKernelRegressor(Inspected, Regressor):
     algorithm = Algorithm(
         numbers_core.learn,
         core.STATE,
-        score=numbers_core.decide,
-        columns=Room(needs=Need.AUTO | Need.AUTO_NUMBERS),
+        columns=Room(),
         after=After(Inspected._after_change),
         files=FILES,
     )
-    word_passes = class_of_passes(word_numbers.learn, word_numbers.decide)
+    _word_passes = word_numbers
     _experts = ("last target", *OF_ROWS)
     _word_experts = ("last target", "linear", "confident", "means")
 
@@ -207,6 +207,12 @@ class AutoKernelRegressor(Inspected, Regressor):
 
     def _first_weight(self, experts: int) -> float:
         return 1.0 / (experts - 1)
+
+    @overload
+    def predict_one(self, x: dict[Any, Any], with_dist: Literal[False] = False) -> float: ...
+
+    @overload
+    def predict_one(self, x: dict[Any, Any], with_dist: Literal[True]) -> TargetDistribution: ...
 
     def predict_one(self, x: dict[Any, Any], with_dist: bool = False) -> Any:
         """The prediction, or with `with_dist=True` the distribution of the target.
@@ -220,8 +226,9 @@ class AutoKernelRegressor(Inspected, Regressor):
         from .distributions import TargetDistribution  # here, as River's proba takes long to load
 
         x = self.features.taken(self.features.present(x))
-        mean, spread = self._score_batch(Batch.of_one(x), n_scores=2)[0].tolist()
-        return TargetDistribution(mean, spread, self._quantiles())
+        scores, quantiles = self._scores_read(Batch.of_one(x), n_scores=2)
+        mean, spread = scores[0].tolist()
+        return TargetDistribution(mean, spread, quantiles)
 
     def predict_many(self, X: Any, quantiles: Collection[float] | None = None) -> Any:
         """The predictions of many examples, or the quantiles of their targets at some levels between 0 and 1.
@@ -232,12 +239,12 @@ class AutoKernelRegressor(Inspected, Regressor):
         if quantiles is None:
             return super().predict_many(X)
         levels, batch = list(quantiles), batch_of(X, predicted=True)
-        units = at_levels(self._quantiles(), levels)
-        mean, spread = self._score_batch(batch, n_scores=2).T
+        scores, learned = self._scores_read(batch, n_scores=2)
+        (mean, spread), units = scores.T, at_levels(learned, levels)
         return batch.table(
             {level: mean + spread * unit for level, unit in zip(levels, units, strict=True)}
         )
 
-    def _quantiles(self) -> Any:
+    def _reading(self) -> Any:
         """Of errors in units of their spread, at the levels that are learned."""
         return core.NORMAL_QUANTILES if self.block is None else self._table("quantiles")[0].copy()

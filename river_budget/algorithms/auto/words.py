@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.block import blocks
-from ...core.block.codes import Task
+from ...core import memory
+from ...core.codes import Task
 from ...core.passes.auto import tables as core
 from ...inputs.batches import Batch
 from ...inputs.features import in_order
 from ...inputs.lists import Lists
+from ...model.batch_passes import Part
 from .tables import AutoTables
 
 # More names than this, of which an example has fewer than one in so many: more will come
@@ -31,7 +32,7 @@ class WordTables(AutoTables):
 
     _experts: ClassVar[tuple[str, ...]]  # their names, in the order of the mixer
     _word_experts: ClassVar[tuple[str, ...]]  # the same in a model of words
-    word_passes: ClassVar[Any]  # `learn` and `score` of a model of words
+    _word_passes: ClassVar[Any]  # a class whose `learn` is the pass of a model of words
 
     @property
     def takes_lists(self) -> bool:  # type: ignore[override]
@@ -39,11 +40,11 @@ class WordTables(AutoTables):
 
     @property
     def learning_pass(self) -> Any:
-        return self.word_passes.learn if self.of_words else super().learning_pass
+        return self._word_passes.learn if self.of_words else super().learning_pass
 
     @property
     def scoring_pass(self) -> Any:
-        return self.word_passes.score if self.of_words else super().scoring_pass
+        return self.learning_pass  # which only scores examples of weight 0
 
     @property
     def _expert_names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -64,12 +65,17 @@ class WordTables(AutoTables):
             return False
         return bool(NAMES_PER_WORD * sum(value != 0.0 for value in x.values()) < n)
 
-    def _learn_call(self, call: Any, *given: Any) -> Any:
+    def _learn_call(self, call: Any, target: float, w: float, wanted: bool = False) -> Any:
+        # scores depend on how many names are known: those from before the example brings some
+        before = (
+            self._score_batch(Batch.of_one(call.x))[0].tolist() if wanted and call.new else None
+        )
         if call.new and self._is_of_words(call.x):
             self._change_to_words()
-        return super()._learn_call(call, *given)  # type: ignore[misc]
+        scores = super()._learn_call(call, target, w, wanted)
+        return scores if before is None else before
 
-    def rows_in(self, part: Batch) -> Iterator[tuple[int, Any]]:
+    def rows_in(self, part: Batch, wanted: bool) -> Iterator[Part]:
         """The same, where names become known with the example that brings them, as one by one.
 
         Of a sparse batch whose names cannot make it a model of words all are known at once, as if it were dense.
@@ -77,12 +83,19 @@ class WordTables(AutoTables):
         if not self.of_words and part.listed and self._has_room_for(part.names):
             part = Batch.of(part.names, part.matrix())
         for start, stop in itertools.pairwise([*self._first_uses(part), len(part)]):
+            before = self._scores_before(part.part(start, start + 1)) if wanted else None
             if not self.of_words and self._is_of_words(part.example(start)):
                 self._change_to_words()
-            if self.of_words:  # which takes all names of a part at once
-                yield start, self.rows_of(part.part(start, len(part)))
+            # a model of words takes all names of a part at once
+            some = part.part(start, len(part) if self.of_words else stop)
+            yield Part(start, some, self.rows_of(some), before)
+            if self.of_words:
                 return
-            yield start, self.rows_of(part.part(start, stop))
+
+    def _scores_before(self, one: Batch) -> Any:
+        """The scores of a batch of one example if it brings new names, before they are known."""
+        new = self.block is None or self.features.unknown(one.names_in_use())
+        return self._score_batch(one)[0] if new else None
 
     def _has_room_for(self, names: list[Any]) -> bool:
         """Whether with these names there are not so many that the model may change to words."""
@@ -126,18 +139,18 @@ class WordTables(AutoTables):
     def _stored_words(self, places: Mapping[Any, int]) -> tuple[Lists, Any, Any]:
         """(examples, targets, weights) of the memory. A feature is there where it is beyond its mean, and then its
         value is its usual one."""
-        model, room, d = blocks.views(self.block), self._room, len(self.features)
+        model, moments, d = memory.views(self.block), self._table("moments"), len(self.features)
         n = model.head.count
-        memory = core.memory_of(model)
-        order = np.argsort(memory.arrival[:n], kind="stable")
-        mean, variance = room.moments.mean[:d], room.moments.variance[:d]
-        signs = room.moments.orientation[:d] * np.sign(mean)
+        stored = model.per_vector
+        order = np.argsort(stored[core.ARRIVAL, :n], kind="stable")
+        mean, variance = moments[core.MEAN, :d], moments[core.VARIANCE, :d]
+        signs = moments[core.ORIENTATION, :d] * np.sign(mean)
         owners, columns = np.nonzero(signs * model.vectors[:d, order].T > 0.0)
         usual = mean + np.maximum(variance, 0.0) / np.where(mean == 0.0, 1.0, mean)
         new = np.array([places[name] for name in self.features.in_rows])
         starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])
         lists = Lists(starts.astype(np.int64), new[columns], usual[columns])
-        targets, weights = self._table("archived")[:, memory.row[order].astype(int)]
+        targets, weights = self._table("archived")[:, stored[core.IN_ARCHIVE, order].astype(int)]
         if hasattr(self, "labels") and self.n_outputs == 1:
             targets = 2.0 * targets - 1.0
         return lists, targets, weights
@@ -159,7 +172,7 @@ class WordTables(AutoTables):
 
     def _forget_oldest(self, n: int, kept: Collection[Any]) -> None:
         """Forget the n names that were not seen for longest, but none of `kept`."""
-        table, places = blocks.views(self.block).vectors, self.features.places
+        table, places = memory.views(self.block).vectors, self.features.places
         seen, goes = table[:, core.SEEN].copy(), np.zeros(len(table), bool)
         seen[[places[name] for name in kept if name in places]] = np.inf
         taken = np.array(list(places.values()))
@@ -174,7 +187,7 @@ class WordTables(AutoTables):
         excess = len(self.features) - self._most_words
         if excess > 0:
             self._forget_oldest(excess, ())
-        names = blocks.views(self.block).vectors[sorted(self.features.places.values())]
+        names = memory.views(self.block).vectors[sorted(self.features.places.values())]
         rows = self._with_columns(np.vstack([self._table("word_bias"), names]), before)
         self.features.move_to(range(len(names)))
         self.resize_block(
@@ -184,7 +197,7 @@ class WordTables(AutoTables):
             capacity=self.capacity_for(0),
             count=self.capacity_for(0),
         )
-        table = blocks.views(self.block).vectors
+        table = memory.views(self.block).vectors
         self._table("word_bias")[:], table[: len(names)] = rows[:1], rows[1:]
 
     def _with_columns(self, rows: Any, before: int) -> Any:
@@ -200,7 +213,7 @@ class WordTables(AutoTables):
 
     def _parts_of_words(self, x: Mapping[Any, float]) -> dict[Any, float]:
         """The part of each name in the scores of the linear models."""
-        table, places = blocks.views(self.block).vectors, self.features.places
+        table, places = memory.views(self.block).vectors, self.features.places
         weights = table[:, core.WEIGHTS : core.WEIGHTS + 2 * self.n_outputs]
         parts = {
             name: float(abs(value) * np.abs(weights[places[name]]).sum()) if name in places else 0.0

@@ -11,15 +11,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.block import blocks
-from ...core.compiling.needs import Need
+from ...core import memory
 from ...inputs.batches import Batch, batch_of
 from ...inputs.features import FeatureIndex, in_order
 from ...inputs.targets import plain
 from ...model.batch_passes import scores_by
 from ...model.calls import Block, Rows
 from ...model.columns import Columns
-from ...model.lock import marked
+from ...model.lock import changes_the_model, marked
 from ...parameters import as_float
 from .maps import Transformer
 
@@ -60,13 +59,12 @@ class Drawn(Columns):
 
     count: Callable[[Any], int]  # (model): columns
     numbers: Callable[..., Any]  # (model, names, header): their rows
-    needs: Need = Need.EXAMPLES | Need.PRODUCTS
 
     draws: ClassVar[bool] = True
 
     def header(self, model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
         n = self.count(model)
-        return {"capacity": blocks.columns_for(n), "count": n}
+        return {"capacity": memory.columns_for(n), "count": n}
 
     def most_entries(self, model: Any) -> int:
         return 2**12
@@ -81,7 +79,7 @@ class Drawn(Columns):
         Their numbers are drawn again when they come back.
         """
         features, wanted = model.features, len(model.features) + new
-        if wanted > blocks.width_in(model.block):
+        if wanted > memory.head_of(model.block).width:
             most = max(self.most_names(model), len(beside) + new)
             if wanted > most:
                 oldest = max(wanted - most, len(features) // OLDEST)
@@ -89,7 +87,7 @@ class Drawn(Columns):
                 used[list(itertools.islice(features.places.values(), oldest))] = False
                 model.change_names(features.forget, used, beside)
                 wanted = len(features) + new
-            if wanted > blocks.width_in(model.block):
+            if wanted > memory.head_of(model.block).width:
                 model.resize_block(width=max(wanted, min(2 * wanted, most)))
 
     def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:
@@ -103,7 +101,7 @@ class Drawn(Columns):
     def draw(self, model: Any, block: Block, names: Collection[Any], places: Iterable[int]) -> None:
         """Write the numbers of these features into rows of a block."""
         if names:
-            tables = blocks.views(block)
+            tables = memory.views(block)
             header = {"kernel": tables.head.kernel, "gamma": tables.head.gamma}
             drawn = self.numbers(model, names, header)
             tables.vectors[list(places), : self.count(model)] = drawn
@@ -113,33 +111,36 @@ class Drawn(Columns):
 
         So predictions use features that have not been learned, and leave the model unchanged.
         """
+        return self._block_read(model, names)[0]
+
+    def _block_read(self, model: Any, names: list[Any]) -> tuple[Any, Any]:
+        """(a block for a model with exactly these features, the `_reading` of its scores)"""
         with model.lock.held:
-            block = model.block
+            block, read = model.block, model._reading()
             if block is not None:
-                block = blocks.resized(block, width=len(names))
+                block = memory.resized(block, width=len(names))
         if block is None:
             twin = model.twin()
             twin.begin_with(names)
-            return twin.block
+            return twin.block, twin._reading()
         self.draw(model, block, names, range(len(names)))
-        return block
+        return block, read
 
-    def scores(self, model: Any, batch: Batch, score: Any) -> Rows:
+    def scores(self, model: Any, batch: Batch, score: Any) -> tuple[Rows, Any]:
         """The scores of examples with unknown names, by blocks with exactly the features that occur in them."""
         parts = [batch]
         if batch.listed:  # which may have very many names
             parts = [part for _, part in batch.parts(self.most_entries(model))]
-        n, found = model.n_outputs, [np.zeros((0, model.n_outputs))]
+        n, labels = model.n_outputs, getattr(model, "labels", None)
+        found, read = [np.zeros((0, n))], model._reading()
         for part in parts:
             names = in_order(part.names_in_use())
-            rows, block = (
-                part.known(FeatureIndex(names), as_lists=True),
-                self.block_for(model, names),
-            )
-            if model.n_outputs != n:  # another thread has added a class
+            rows = part.known(FeatureIndex(names), as_lists=True)
+            block, read = self._block_read(model, names)
+            if getattr(model, "labels", None) is not labels:  # another thread has added a class
                 return self.scores(model, batch, score)
-            found.append(scores_by(score, block, rows, n))
-        return np.concatenate(found)
+            found.append(scores_by(model, score, block, rows, n))
+        return np.concatenate(found), read
 
 
 class DrawnMap(Transformer):
@@ -148,16 +149,21 @@ class DrawnMap(Transformer):
     @marked
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Add the features of x; the map of known features never changes."""
-        x = self.features.taken(x)
-        with self.lock.for_a_change():
-            if self.block is None or not self.features.knows(x):
-                self.add_features(self.features.unknown(x), x)
-            self._count(1)
+        self._learn_names(self.features.taken(x))
+
+    @changes_the_model
+    def _learn_names(self, x: dict[Any, float]) -> None:
+        if self.block is None or not self.features.knows(x):
+            self.add_features(self.features.unknown(x), x)
+        self._count(1)
 
     @marked
     def learn_many(self, X: Any) -> None:
         batch = batch_of(X)
         if len(batch):
-            with self.lock.for_a_change():
-                self.rows_of(batch)
-                self._count(len(batch))
+            self._learn_names_of(batch)
+
+    @changes_the_model
+    def _learn_names_of(self, batch: Batch) -> None:
+        self.rows_of(batch)
+        self._count(len(batch))

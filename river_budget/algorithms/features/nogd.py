@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from ...core.expansion.scoring import decide
+from ...core.expansion.scoring import score
 from ...core.passes.features import nystroem as core
 from ...kernels import RBF, Kernel
-from ...model.algorithm import After
+from ...model.algorithm import After, unchanged
 from ...model.estimators import BudgetClassifier, BudgetRegressor
 from ...parameters import Fixed, Mutable, optional, positive, whole
 from ..averaging import Averaging
@@ -34,10 +34,11 @@ def _freeze_sum(model: Any, parts: list[Any]) -> None:
 NOGD = dataclasses.replace(
     BASIS,
     learn=core.learn,
-    score=decide,
+    score=score,
     kernel=RBF("1.5/d"),
     prepare=_begin_linear,
-    after=After(change=resize_basis, budget=keep_budget, union=_freeze_sum),
+    # the basis does not depend on classes
+    after=After(change=resize_basis, budget=keep_budget, union=_freeze_sum, promotion=unchanged),
     files=dataclasses.replace(BASIS.files, check=check_basis, scored_rows=False),
 )
 

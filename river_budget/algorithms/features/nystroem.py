@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.block import blocks
+from ...core import memory
 from ...core.passes.features import nystroem as core
 from ...inputs.batches import batch_of
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...model.expansion import BudgetModel
-from ...model.lock import marked
+from ...model.lock import changes_the_model, marked
 from ...model.stored import Vectors
 from ...parameters import COUNT, FINITE, Fixed, optional, whole
 from .maps import Transformer, numbered
@@ -55,7 +55,7 @@ def _resize(model: Any) -> None:
     means = model.mean_rows().copy()
     model.resize_block(per_vector=_basis_rows(model) + len(means))
     if len(means):
-        moved = blocks.views(model.block).per_vector[_basis_rows(model) :]
+        moved = memory.views(model.block).per_vector[_basis_rows(model) :]
         columns = min(means.shape[1], moved.shape[1])
         moved[:] = 0.0
         moved[:, :columns] = means[:, :columns]
@@ -89,7 +89,7 @@ def learn_basis(model: Any) -> None:
     gram = model.gram()
     n = len(gram)
     values, vectors = _spectrum(gram, _largest_rank(model))
-    basis = blocks.views(model.block).per_vector[: _basis_rows(model)]
+    basis = memory.views(model.block).per_vector[: _basis_rows(model)]
     basis[:] = 0.0
     basis[: len(values), :n] = (vectors / np.sqrt(values)).T
     basis[len(values), : len(values)] = values
@@ -99,7 +99,7 @@ def learn_basis(model: Any) -> None:
 
 def keep_budget(model: Any, united: bool) -> None:
     """Keep the vectors with the largest weights, and project the function on their span."""
-    block, gram = blocks.views(model.block), model.gram()
+    block, gram = memory.views(model.block), model.gram()
     n, budget = len(gram), model.budget
     weight = np.sum(block.coefficients[:, :n] ** 2, axis=0) * np.diag(gram)
     kept = np.sort(np.argsort(-weight, kind="stable")[:budget])
@@ -223,12 +223,7 @@ class Nystroem(BudgetModel, Transformer):
     @marked
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Store the example as a landmark while there is room."""
-        call = self._call_with(x)
-        with self.lock.for_a_change():
-            if not self._ready:
-                self._learn_call(call, 0.0, 1.0)
-                self._finish()
-            self._count(1)
+        self._learn_landmark(self._call_with(x))
 
     @marked
     def learn_many(self, X: Any) -> None:
@@ -237,10 +232,20 @@ class Nystroem(BudgetModel, Transformer):
         if not self._ready:
             n = len(batch)
             self.run_parts(batch, np.zeros(n), np.ones(n), np.empty((n, 0)))
-        with self.lock.for_a_change():
-            if not self._ready:
-                self._finish()
-            self._count(len(batch))
+        self._count_landmarks(len(batch))
+
+    @changes_the_model
+    def _learn_landmark(self, call: Any) -> None:
+        if not self._ready:
+            self._learn_call(call, 0.0, 1.0)
+            self._finish()
+        self._count(1)
+
+    @changes_the_model
+    def _count_landmarks(self, n: int) -> None:
+        if not self._ready:
+            self._finish()
+        self._count(n)
 
     def _finish(self) -> None:
         """Add a direction for each new landmark; with a `rank`, compute the directions after the last landmark.
@@ -265,7 +270,7 @@ class Nystroem(BudgetModel, Transformer):
         These are rows of the inverse of the Cholesky factor of K, which later landmarks do not change. A landmark
         that is (nearly) a combination of those before it gets a row of zeros.
         """
-        state, basis = self.state_record(), blocks.views(self.block).per_vector
+        state, basis = self.state_record(), memory.views(self.block).per_vector
         first, n = int(state.kept), self.n_support_vectors
         gram = self.gram() if first < n else np.zeros((0, 0))
         for i in range(first, n):

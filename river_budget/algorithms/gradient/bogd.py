@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
-from ...core.block.codes import Maintenance
+from ...core.codes import Maintenance
 from ...core.passes.gradient import bogd as core
 from ...kernels import Kernel
 from ...model.algorithm import Algorithm
@@ -120,8 +120,8 @@ class BOGDClassifier(BudgetClassifier):
         kernel: Kernel | None = None,
         learning_rate: float = 0.5,
         l2: float = 0.0,
-        removal: str | None = "auto",
-        sampling: str = "uniform",
+        removal: Literal["random", "oldest", "auto"] | None = "auto",
+        sampling: Literal["uniform", "nonuniform"] = "uniform",
         max_coefficient: float | None = None,
         classes: tuple[Any, ...] | None = None,
         seed: int | None = None,
@@ -203,8 +203,8 @@ class BOGDRegressor(BudgetRegressor):
         kernel: Kernel | None = None,
         learning_rate: float = 0.2,
         l2: float = 0.0,
-        removal: str | None = None,
-        sampling: str = "uniform",
+        removal: Literal["random", "oldest", "auto"] | None = None,
+        sampling: Literal["uniform", "nonuniform"] = "uniform",
         max_coefficient: float | None = None,
         epsilon: float = 0.1,
         seed: int | None = None,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ...core.block import blocks
+from ...core import memory
 from ...core.budget import class_projection
 from ...core.passes.perceptrons import projectron as core
 from ...kernels import RBF, Kernel
-from ...model.algorithm import After, Algorithm, Files
+from ...model.algorithm import After, Algorithm, Files, unchanged
 from ...model.estimators import BudgetClassifier, BudgetRegressor
 from ...parameters import FINITE, Fixed, Mutable, not_negative, one_of, optional, whole
 
@@ -26,7 +26,7 @@ def _by_class(model: Any) -> bool:
 def _split_classes(model: Any) -> None:
     """With two classes, every vector belongs to both of them."""
     if _by_class(model):
-        block = blocks.views(model.block)
+        block = memory.views(model.block)
         n = block.head.count
         lower = np.tril(block.factor[:n, :n])
         block.factor[:n, :n] = lower + np.tril(lower, -1).T
@@ -37,7 +37,7 @@ def _split_classes(model: Any) -> None:
 
 def _check_classes(model: Any, count: int) -> None:
     """Check the classes of the vectors, where 0 means none."""
-    classes = blocks.views(model.block).per_vector[: class_projection.DIAGONAL, :count]
+    classes = memory.views(model.block).per_vector[: class_projection.DIAGONAL, :count]
     if not np.isin(classes, np.arange(model.n_outputs + 1)).all():
         raise ValueError("its vectors belong to classes that do not exist")
 
@@ -55,6 +55,9 @@ PROJECTRON = Algorithm(
     shrink=core.shrink_to_budget,
     header={"factored": 1},
     start={"eager": 0, "by_class": 0},
+    # a sum computes this factor, of the inverse Gram matrix, anew
+    after=After(union=unchanged),
+    files=Files(whole_factor=False),
 )
 BY_CLASS = dataclasses.replace(
     PROJECTRON,
@@ -64,7 +67,7 @@ BY_CLASS = dataclasses.replace(
         "per_vector": lambda model: class_projection.ROWS if _by_class(model) else 0,
     },
     start={"learning_rate": 1.0, "eager": 0, "by_class": lambda model: int(_by_class(model))},
-    after=After(promotion=_split_classes),
+    after=After(promotion=_split_classes, union=unchanged),
     files=Files(ranges={"per_vector": FINITE}, check=_check_classes, whole_factor=_by_class),
 )
 
@@ -138,7 +141,7 @@ class ProjectronClassifier(BudgetClassifier):
         budget: int | None = 100,
         kernel: Kernel | None = None,
         threshold: float = 0.0,
-        span: str = "all",
+        span: Literal["all", "class"] = "all",
         classes: tuple[Any, ...] | None = None,
     ):
         super().__init__(locals())
@@ -286,7 +289,7 @@ class ProjectronPPClassifier(BudgetClassifier):
         budget: int | None = 100,
         kernel: Kernel | None = None,
         threshold: float | None = None,
-        span: str = "all",
+        span: Literal["all", "class"] = "all",
         classes: tuple[Any, ...] | None = None,
     ):
         super().__init__(locals())

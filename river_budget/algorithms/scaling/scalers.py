@@ -10,12 +10,13 @@ from river import base
 
 from ...core.passes.scaling import CENTERING, NEVER, RANGES, STANDARDISING
 from ...inputs.batches import Batch
+from ...parameters import ChecksNames
 from .columns import Columns, Example, copied
 
 __all__ = ["MinMaxScaler", "StandardScaler"]
 
 
-class Scaler(base.Transformer):
+class Scaler(ChecksNames, base.Transformer):
     """A transformer that keeps three numbers of every feature: its count, and two that depend on the class."""
 
     initial: ClassVar[tuple[float, float, float]]  # the numbers of a feature before its first value

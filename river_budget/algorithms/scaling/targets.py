@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
-from ...inputs.batches import Batch, batch_of
+from ...inputs.batches import Batch
 from ...inputs.targets import Targets, real, weights
 from ...model.lock import lock_of
+from ...parameters import ChecksNames
+from ...wrappers.nested import batch_for
 
 __all__ = ["TargetStandardScaler"]
 
 
-class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegressor):
+class TargetStandardScaler(ChecksNames, compose.TargetTransformRegressor, base.MiniBatchRegressor):
     """Scales targets to mean 0 and variance 1 for a regressor, as River's class of this name.
 
     Mean and variance are those of all targets so far. The numbers are River's up to rounding; swapping the
@@ -49,8 +51,8 @@ class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegre
 
     """
 
-    def __init__(self, regressor: base.Regressor):
-        self.regressor = regressor
+    def __init__(self, regressor: base.Estimator):
+        self.regressor: Any = regressor
         self.target_name: Any = None
         self._seen = Seen()
 
@@ -76,7 +78,7 @@ class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegre
             # they differ if a value of the example, or a signal handler, has used this model
             seen.numbers = numbers if seen.numbers is before else _with(seen.numbers, y)
 
-    def predict_one(self, x: dict[Any, Any], **further: Any) -> Any:
+    def predict_one(self, x: dict[Any, Any], **further: Any) -> float:
         """The regressor's prediction in the units of the targets."""
         _, mean, _, deviation = self._seen.numbers
         found = self.regressor.predict_one(x, **further)
@@ -85,28 +87,28 @@ class TargetStandardScaler(compose.TargetTransformRegressor, base.MiniBatchRegre
                 f"{type(found).__name__} has the units of scaled targets: TargetStandardScaler returns numbers only "
                 "(AutoKernelRegressor scales targets itself and stands alone)"
             )
-        return found * deviation + mean
+        return float(found * deviation + mean)
 
     def learn_many(self, X: Any, y: Any, w: Any = None, **further: Any) -> None:
         """Learn the rows of a frame or a 2-D array, exactly as a loop of `learn_one`.
 
         So each row is scaled by the statistics up to it. (River's pipelines scale a batch by those after the batch.)
-        All rows and targets are checked first.
+        All targets are checked first, and all rows where the first step takes numbers only.
         """
-        batch = batch_of(X)
+        batch = batch_for(self.regressor, X)
         targets = Targets(y, len(batch))
         each: Iterable[Any] = ({} for _ in range(len(batch)))
         if w is not None:
             each = ({"w": weight} for weight in weights(w, len(batch)).tolist())
         numbers = targets.numbers().tolist()
-        for x, target, own in zip(batch.dicts(), numbers, each, strict=True):
+        for x, target, own in zip(batch.as_given(), numbers, each, strict=True):
             self.learn_one(x, target, **own, **further)
         self.target_name = targets.name
 
     def predict_many(self, X: Any, **further: Any) -> Any:
         """The predictions for the rows of a frame or a 2-D array, exactly as a loop of `predict_one`."""
         batch = Batch(X)
-        found = [self.predict_one(x, **further) for x in batch.dicts()]
+        found = [self.predict_one(x, **further) for x in batch.as_given()]
         return batch.series(np.array(found, float), self.target_name)
 
     # what River's class has

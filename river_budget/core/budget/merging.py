@@ -30,7 +30,10 @@ from ..rounds.stream_warnings import LONG_VECTORS
 
 S, NN, MN, PLACE, LOSS, SPARE = range(6)
 REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # bounds of h: how far beyond the two vectors z may lie
-SHORTEST_STEP, NEGLIGIBLE_STEP = 1e-8, 1e-11  # of h; the next Newton step is negligible behind the cube of one
+SHORTEST_STEP, NEGLIGIBLE_STEP = (
+    1e-8,
+    1e-11,
+)  # of h; the next Newton step is negligible behind the cube of one
 MOST_STEPS = 60
 MORE_PARTNERS = 8  # how many partners beyond the first may be solved exactly
 NEAR = 1e-3  # 1 - exp(-y) is computed by its series for |y| below it
@@ -186,9 +189,14 @@ def solve(h, s, mm, nn, mn):
     k, last = exp_of(-s), 1.0
     least, slope, bend = degradation_at(h, s, k, mm, nn, mn)
     for _ in range(MOST_STEPS):
-        step, longest = -slope / bend if bend < 0.0 else math.copysign(0.25, slope), 0.25 + 0.5 * abs(h)
+        step, longest = (
+            -slope / bend if bend < 0.0 else math.copysign(0.25, slope),
+            0.25 + 0.5 * abs(h),
+        )
         step = min(max(step, -longest), longest)
-        if abs(step) < SHORTEST_STEP or (bend < 0.0 and abs(step) ** 3 < NEGLIGIBLE_STEP * last * last):
+        if abs(step) < SHORTEST_STEP or (
+            bend < 0.0 and abs(step) ** 3 < NEGLIGIBLE_STEP * last * last
+        ):
             return min(max(h + step, REACH_BELOW), REACH_ABOVE), least
         last, there, loss = step, h, least
         while abs(step) > SHORTEST_STEP:
@@ -231,10 +239,22 @@ def rough_slope(h, s, p, q, weight, shared):
 def estimate(search, rough, mm, n):
     """search[PLACE] = h after a fixed-point step, h = A / (A + B) from h = 0, where z is the partner and p = k takes no
     exponential, and a Newton step; or 0 if that is better. search[LOSS] = a lower bound of the degradation."""
-    s, weight, shared, p, q, h, k = rough[0], rough[1], rough[2], rough[3], rough[4], rough[5], rough[6]
+    s, weight, shared, p, q, h, k = (
+        rough[0],
+        rough[1],
+        rough[2],
+        rough[3],
+        rough[4],
+        rough[5],
+        rough[6],
+    )
     unit = 1.0 / max(mm, 1e-300)
     for j in range(n):
-        s[j], weight[j], shared[j] = F(search[S, j]), F(search[NN, j] * unit), F(search[MN, j] * unit)
+        s[j], weight[j], shared[j] = (
+            F(search[S, j]),
+            F(search[NN, j] * unit),
+            F(search[MN, j] * unit),
+        )
     for j in range(n):
         k[j] = rough_exp_of(-s[j])
         up, down = k[j] * (k[j] + shared[j]), weight[j] + shared[j] * k[j]
@@ -242,7 +262,10 @@ def estimate(search, rough, mm, n):
         place = place if place > LOWEST else LOWEST
         h[j] = place if place < ONE else ONE
     for j in range(n):
-        p[j], q[j] = rough_exp_of(-s[j] * (ONE - h[j]) * (ONE - h[j])), rough_exp_of(-s[j] * h[j] * h[j])
+        p[j], q[j] = (
+            rough_exp_of(-s[j] * (ONE - h[j]) * (ONE - h[j])),
+            rough_exp_of(-s[j] * h[j] * h[j]),
+        )
     for j in range(n):
         up, down, slope, bend = rough_slope(h[j], s[j], p[j], q[j], weight[j], shared[j])
         fixed = up / (up + down) if up + down > TINY else LOWEST
@@ -252,7 +275,10 @@ def estimate(search, rough, mm, n):
         place = place if place > LOWEST else LOWEST
         h[j] = place if place < ONE else ONE  # as m is the lightest, z never lies beyond m
     for j in range(n):
-        p[j], q[j] = rough_exp_of(-s[j] * (ONE - h[j]) * (ONE - h[j])), rough_exp_of(-s[j] * h[j] * h[j])
+        p[j], q[j] = (
+            rough_exp_of(-s[j] * (ONE - h[j]) * (ONE - h[j])),
+            rough_exp_of(-s[j] * h[j] * h[j]),
+        )
     bound(search, rough, mm, n)
 
 

@@ -22,6 +22,7 @@ from ..compiling import inner
 from ..expansion.kernels import FARTHEST, along_row, padded, row_of_vector
 from ..expansion.support import lightest, overwrite_vector, remove
 from ..numerics import dot, exp_of, least_of
+from .equation_21 import eq21_partners
 from .merging import (
     HUGE,
     LOSS,
@@ -30,11 +31,8 @@ from .merging import (
     NEGLIGIBLE,
     NN,
     PLACE,
-    REACH_ABOVE,
-    REACH_BELOW,
     SPARE,
     S,
-    degradation_at,
     estimate,
     measure_partners,
     solve,
@@ -100,7 +98,9 @@ def find_partners(m, p, members):
             break
         losses[j], search[LOSS, j] = search[LOSS, j], np.inf
         if not literal:
-            search[PLACE, j], losses[j] = solve(search[PLACE, j], search[S, j], mm, search[NN, j], search[MN, j])
+            search[PLACE, j], losses[j] = solve(
+                search[PLACE, j], search[S, j], mm, search[NN, j], search[MN, j]
+            )
         i = min(found, wanted)  # insert j into the sorted list of the best
         while i > 0 and losses[members[i]] > losses[j]:
             if i < wanted:
@@ -122,53 +122,6 @@ def measure_members(head, points, members, first, s):
                 total += apart * apart
             total = first[members[i]] if j == 0 else total * head.gamma
             s[i, j] = s[j, i] = total if total < FARTHEST else FARTHEST  # also after overflow
-
-
-@inner
-def eq21_partners(m, p):
-    """work[PLACE] = h by equation (21) of the paper of 2010 as printed, work[LOSS] = the degradation at this h.
-
-    Equation (21) maximises the sum over classes of (a_m p + a_n q) / (a_m + a_n), which for more than one output
-    does not minimise the degradation; the paper's figures for many classes come from it.
-    """
-    search, a = m.work, m.coefficients
-    for j in range(m.head[0].count):
-        alpha, beta, s = 0.0, 0.0, search[S, j]
-        for r in range(a.shape[0]):
-            total = a[r, p] + a[r, j]
-            total = total if total != 0.0 else 1e-4
-            alpha += a[r, p] / total
-            beta += a[r, j] / total
-        h = eq21_place(s, alpha, beta)
-        loss, _, _ = degradation_at(h, s, exp_of(-s), search[NN, p], search[NN, j], search[MN, j])
-        search[PLACE, j], search[LOSS, j] = h, max(loss, 0.0)
-
-
-@inner
-def eq21_place(s, alpha, beta):
-    """argmax of alpha p + beta q on the bracket of the paper, by golden section"""
-    low, high = 0.0, 1.0
-    if alpha * beta < 0.0:
-        low, high = (1.0, REACH_ABOVE) if alpha > 0.0 else (REACH_BELOW, 0.0)
-    ratio = (math.sqrt(5.0) - 1.0) / 2.0
-    left, right = high - ratio * (high - low), low + ratio * (high - low)
-    at_left, at_right = eq21_gain(left, s, alpha, beta), eq21_gain(right, s, alpha, beta)
-    while high - low > 2e-4:
-        if at_left >= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - ratio * (high - low)
-            at_left = eq21_gain(left, s, alpha, beta)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + ratio * (high - low)
-            at_right = eq21_gain(right, s, alpha, beta)
-    return 0.5 * (low + high)
-
-
-@inner
-def eq21_gain(h, s, alpha, beta):
-    """alpha p + beta q at h"""
-    return alpha * math.exp(-s * (1.0 - h) * (1.0 - h)) + beta * math.exp(-s * h * h)
 
 
 # The place of z
@@ -218,7 +171,11 @@ def cascade(a, shares, s, a_z):
 def ascend(a, shares, s, a_z, group):
     """MM-GD: gradient ascent on |a_z(z)|^2 over all members at once; halves a step until |a_z(z)|^2 grows."""
     n = shares.shape[0]
-    pull, trial, a_trial = group.shares[1][:n], group.shares[2][:n], group.coefficients[group.coefficients.shape[0] - 1]
+    pull, trial, a_trial = (
+        group.shares[1][:n],
+        group.shares[2][:n],
+        group.coefficients[group.coefficients.shape[0] - 1],
+    )
     best = start_of_ascent(a, shares, s, a_z, trial, a_trial)
     for _ in range(ASCENT_STEPS):
         # gradient = 4 gamma sum_i (a_i . a_z) k(x_i, z) (x_i - z); a step of 1 / (4 gamma |a_z|^2)
@@ -320,7 +277,9 @@ def loss_by_merging(a, shares, s, a_z):
     """|sum_i a_i k(x_i, .) - a_z k(z, .)|^2"""
     total = product(a_z, a_z)
     for i in range(a.shape[0]):
-        total += product(a[i], a[i]) - 2.0 * math.exp(-distance_to(shares, s, i)) * product(a[i], a_z)
+        total += product(a[i], a[i]) - 2.0 * math.exp(-distance_to(shares, s, i)) * product(
+            a[i], a_z
+        )
         for j in range(i):
             total += 2.0 * math.exp(-s[i, j]) * product(a[i], a[j])
     return total

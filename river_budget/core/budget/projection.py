@@ -171,7 +171,7 @@ def remove_dependent(m):
             break
         weight = weight_of(m, p)
         lost += weight * project_out(m, p)
-    return m.head[0].scale**2 * lost
+    return m.head[0].scale ** 2 * lost
 
 
 @inner

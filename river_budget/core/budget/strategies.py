@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..codes import Choice, Maintenance
 from ..compiling import inlined, inner, passes
 from ..expansion.kernels import along_row, row_of_vector, self_kernel
@@ -31,6 +33,8 @@ REMOVE_OLDEST, REMOVE_RANDOM, REMOVE_SMALLEST, PROJECT, MERGE = map(int, Mainten
 # The strategies that have a branch here; a file whose model has another one is refused
 STRATEGIES = (REMOVE_OLDEST, REMOVE_RANDOM, REMOVE_SMALLEST, PROJECT, MERGE)
 BEST = int(Choice.BEST)
+# typed, as numba would compile a function once more for the literals
+NOT_EXACT, NO_FEATURES = np.bool_(False), np.int64(0)
 
 
 @inlined
@@ -127,14 +131,14 @@ def shrink_removing(m):
 def shrink_merging(m):
     """Merge pairs until the model keeps its budget."""
     while m.head[0].count > m.head[0].budget:
-        merge(m, False, False, 0)
+        merge(m, NOT_EXACT, NOT_EXACT, NO_FEATURES)
 
 
 @passes
 def shrink_merging_several(m):
     """Merge several until the model keeps its budget."""
     while m.head[0].count > m.head[0].budget:
-        merge_several(m, False, 0)
+        merge_several(m, NOT_EXACT, NO_FEATURES)
 
 
 @passes

@@ -9,8 +9,6 @@ Sums over features go in this order, whatever form the caller's examples had.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..codes import Kernel
 from ..compiling import inlined, inner
 
@@ -22,12 +20,16 @@ def example(m, rows, t):
     """x of example t. Overwrites m.near and m.values, in which it may lie."""
     starts, width = rows.starts, rows.places.shape[0]
     if starts.shape[0] > 0:
-        n, rest = read_list(m, rows.places[starts[t] : starts[t + 1]], rows.values[starts[t] : starts[t + 1]])
+        n, rest = read_list(
+            m, rows.places[starts[t] : starts[t + 1]], rows.values[starts[t] : starts[t + 1]]
+        )
         return m.near[:n], m.values[:n], rest
     row, n = rows.values[width * t : width * (t + 1)], 0
     while n < width and row[n] != 0.0:
         n += 1
-    if n == width or m.head[0].kernel == CUSTOM:  # used without a copy; a user's function sees zeros, too
+    if (
+        n == width or m.head[0].kernel == CUSTOM
+    ):  # used without a copy; a user's function sees zeros, too
         return rows.places, row, 0.0
     n = read_present(row, m.near, m.values)
     return m.near[:n], m.values[:n], 0.0

@@ -60,7 +60,7 @@ def fill_row(other, m, x, norm):
         head, row, logs, norms = m.head[0], m.row, m.logs, m.norms
         n, gamma = padded(head.count), head.gamma
         if gamma * norm > CANCELS:
-            differences(m.vectors, x, m.whole, False, logs, n)
+            differences(m.vectors, x, m.whole, head.kernel == LAPLACIAN, logs, n)
         else:
             products(m.vectors, x, row, n)
             for j in range(n):
@@ -81,7 +81,12 @@ def products(vectors, x, row, n):
         row[j] = 0.0
     fours = places.shape[0] & ~3
     for i in range(0, fours, 4):
-        a, b, c, d = vectors[places[i]], vectors[places[i + 1]], vectors[places[i + 2]], vectors[places[i + 3]]
+        a, b, c, d = (
+            vectors[places[i]],
+            vectors[places[i + 1]],
+            vectors[places[i + 2]],
+            vectors[places[i + 3]],
+        )
         p, q, r, s = values[i], values[i + 1], values[i + 2], values[i + 3]
         for j in range(n):
             row[j] = (((row[j] + p * a[j]) + q * b[j]) + r * c[j]) + s * d[j]
@@ -168,7 +173,7 @@ def other_row(m, x, norm):
     n, gamma = padded(head.count), head.gamma
     if head.kernel == LAPLACIAN:
         if gamma * norm > CANCELS:
-            differences(m.vectors, x, m.whole, True, logs, n)
+            differences(m.vectors, x, m.whole, head.kernel == LAPLACIAN, logs, n)
         else:
             absolute_distances(m.vectors, m.norms, x, logs, n)
         for j in range(n):

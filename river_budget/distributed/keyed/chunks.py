@@ -15,7 +15,7 @@ from ...inputs.batches import batch_of
 from ...inputs.features import FeatureIndex
 from ...inputs.frames import Frame, as_list
 from ...inputs.targets import Targets, array_of, weights
-from ...nested import is_bare
+from ...wrappers.nested import is_bare
 from ..dicts import batch_of_dicts
 from .keys import address
 

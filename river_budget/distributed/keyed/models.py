@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from river import base
 
@@ -97,7 +97,7 @@ class KeyedModels:
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 100_000,
         max_keys: int | None = None,
-        backend: str = "ray",
+        backend: Literal["ray", "serial"] = "ray",
     ):
         if not isinstance(model, base.Estimator):
             raise ValueError(f"model must be a River model, not {model!r}")
@@ -261,7 +261,7 @@ class KeyedModels:
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 100_000,
         max_keys: int | None = None,
-        backend: str = "ray",
+        backend: Literal["ray", "serial"] = "ray",
         allow_pickle: bool = False,
     ) -> KeyedModels:
         """Read all models from a file. They continue to learn as they would have.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ...nested import is_bare, memory_of
+from ...wrappers.nested import holds_predictions, is_bare, memory_of
 from .chunks import ShardRows
 from .learners import Clones, Lesson, OurClones, OurLesson
 from .storage import ShardDatabase, States
@@ -21,6 +21,7 @@ class Shard:
         ours = is_bare(template)
         self.clones = OurClones(template) if ours else Clones(template)
         self.lesson = OurLesson if ours else Lesson
+        self.holds_predictions = holds_predictions(template)
         self.models: dict[bytes, Any] = {}  # in the order of their last use
         self.changed: set[bytes] = set()  # keys whose models have changed and are not written yet
         self.database = ShardDatabase(path, checkpoint)
@@ -34,7 +35,7 @@ class Shard:
             known = self._known(key)
             model = self.clones.clone() if known is None else known
             if learn or known is not None:
-                self._keep(key, model, changed=learn)
+                self._keep(key, model, changed=learn or self.holds_predictions)
             found += lesson.run(model, start, stop)
         return found if predict else None
 

@@ -37,7 +37,7 @@ from ...saving.errors import damaged
 from .keys import unpacked
 
 NOTE = "keyed_models.json"
-FORMAT = 2  # version of the note
+FORMAT = 1  # version of the note
 
 TABLE = "CREATE TABLE models (key BLOB, checkpoint INTEGER, state BLOB, UNIQUE (key, checkpoint))"
 SCHEMA = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
@@ -64,7 +64,7 @@ class States:
     def of(self, model: Any) -> bytes:
         if self.form == PICKLED:
             return pickle.dumps(model, protocol=5)
-        return archive.packed(*nodes.encoded(model))
+        return archive.packed(*nodes.saved(model))  # which raises for what could not be read again
 
     def model(self, state: bytes) -> Any:
         """The model of these bytes. Compiled code takes for granted that the models of a shard are clones."""

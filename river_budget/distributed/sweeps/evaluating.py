@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...inputs.batches import Batch
-from ...nested import is_bare, memory_of
+from ...wrappers.nested import is_bare, memory_of
 from ..dicts import batch_of_dicts
 from .outcomes import Outcome
 

@@ -11,7 +11,7 @@ import operator
 import os
 from collections.abc import Generator, Iterator, Mapping
 from concurrent import futures
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numba
 from river import utils
@@ -108,7 +108,7 @@ class Sweep(Iterator[Outcome], contextlib.AbstractContextManager["Sweep"]):
         stream: ExampleStream,
         metric: metrics.base.Metric,
         *,
-        backend: str | futures.Executor = "ray",
+        backend: Literal["ray", "serial"] | futures.Executor = "ray",
         workers: int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: bool = True,
@@ -124,7 +124,7 @@ class Sweep(Iterator[Outcome], contextlib.AbstractContextManager["Sweep"]):
             for number, setting in enumerate(chosen(each, grid) for each in self._models)
         ]
         self._examples = Examples(stream if callable(stream) else list(stream))
-        self._backend = backend
+        self._backend: Any = backend
         self._workers = 1 if backend == "serial" else workers or CORES
         self._journal = None if checkpoint is None else Journal(checkpoint)
         self._progress = progress

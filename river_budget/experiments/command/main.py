@@ -12,13 +12,21 @@ import argparse
 import contextlib
 import io
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 
 from ..._version import __version__
 from ..common.console import GOOD, INTERRUPTED, NO_DATA, USAGE, say
 from . import verbs as all_verbs
 from .options import Parser
+
+GROUPS = {
+    "your data": ("try", "predict", "compile"),
+    "comparisons": ("race", "auto", "curve", "speed"),
+    "your shell": ("completion",),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,7 +40,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> int
         sys.stdout.reconfigure(errors="backslashreplace")  # a Windows pipe cannot encode "≈"
     options = parser.parse_args(arguments)
     try:
-        with _silence() if options.quiet else contextlib.nullcontext():
+        with _terminable(), _silence() if options.quiet else contextlib.nullcontext():
             code: int = options.run(options)
             sys.stdout.flush()
         return code
@@ -53,12 +61,44 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> int
 
 def parser() -> argparse.ArgumentParser:
     """The parser of all verbs, in the order in which `--help` lists them."""
-    top = Parser("river-budget", description="Kernel learning on streams, measured.")
+    top = Parser(
+        "river-budget",
+        description="Kernel learning on streams, measured.",
+        usage="%(prog)s [-h] [--version] verb ...",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     top.add_argument("--version", action="version", version=__version__)
-    verbs = top.add_subparsers(dest="command", required=True)
-    for name in ("try", "predict", "race", "auto", "curve", "compile", "speed"):
-        getattr(all_verbs, f"add_{name}")(verbs)
+    verbs = top.add_subparsers(
+        prog="river-budget", dest="command", required=True, metavar="verb", help=argparse.SUPPRESS
+    )
+    for names in GROUPS.values():
+        for name in names:
+            getattr(all_verbs, f"add_{name}")(verbs)
+    # argparse has no groups of verbs
+    texts = {name: each.description or "" for name, each in verbs.choices.items()}
+    top.epilog = "\n\n".join(
+        "\n".join([f"{group}:", *(f"  {name:<12}{in_help(texts[name])}" for name in names)])
+        for group, names in GROUPS.items()
+    )
     return top
+
+
+def in_help(text: str) -> str:
+    """A description as part of a list."""
+    return f"{text[:1].lower()}{text[1:].removesuffix('.')}"
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM, which `timeout` and `kill` send, do what Ctrl-C does: results so far are shown."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager

@@ -105,3 +105,11 @@ def seed(text: str) -> int:
     if value < 0:
         raise argparse.ArgumentTypeError(f"{text} is less than 0")
     return value
+
+
+def seconds(text: str) -> float:
+    """A positive time; inf is one without an end."""
+    value = float(text)
+    if not value > 0.0:
+        raise argparse.ArgumentTypeError(f"{text} is not more than 0")
+    return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from typing import Any
 
 from ..common.console import GOOD, check_drawing, check_names, draw, print_tables
@@ -13,6 +14,7 @@ from .options import (
     flag,
     many,
     option,
+    seconds,
     whole,
 )
 
@@ -50,7 +52,11 @@ def add_try(verbs: Any) -> None:
     many(verb, "--text", text, [])
     text = "rows that a label is late (default: it comes before the next row)"
     option(verb, "--delay", text, whole, default=0)
-    option(verb, "--plot", "draw errors into this file (default: no picture)", metavar="PNG")
+    text = "how long a model may take; a slower one stops there, and the table says after how many rows"
+    option(verb, "--seconds", text, seconds, 60.0)
+    add_seed(verb)
+    option(verb, "--plot", "draw errors into this file (default: no picture)", metavar="FILE")
+    flag(verb, "--code", "print a program in Python with the best model, to go on from there")
     text = "keep the best model in this file, for `predict` (default: not kept)"
     option(verb, "--save", text, metavar="FILE")
     add_formats(verb)
@@ -81,7 +87,7 @@ def add_race(verbs: Any) -> None:
     many(verb, "--data", "of phishing, bananas, image-segments, drift (default: all)")
     option(verb, "--examples", "at most so many of each stream (default: all)", whole)
     add_seed(verb)
-    option(verb, "--plot", "draw the curves of errors (default: no picture)", metavar="PNG")
+    option(verb, "--plot", "draw the curves of errors (default: no picture)", metavar="FILE")
     add_formats(verb)
 
 
@@ -111,7 +117,7 @@ def add_auto(verbs: Any) -> None:
     text = "the length of generated streams, which also sets the places of their drifts"
     option(verb, "--rows", text, whole, 10_000)
     add_seed(verb)
-    option(verb, "--plot", "draw errors against times (default: no picture)", metavar="PNG")
+    option(verb, "--plot", "draw errors against times (default: no picture)", metavar="FILE")
     add_formats(verb)
 
 
@@ -150,18 +156,16 @@ def add_compile(verbs: Any) -> None:
 
 def run_compile(options: argparse.Namespace) -> int:
     """Compile the code that the named estimators use, or load it."""
-    from ...core.compiling.plain import PLAIN, VARIABLE
     from ..speed import compiling
 
     check_names(options.names, list(compiling.families()), "estimator")
-    passes, anew, folder = compiling.compile_passes(options.names)
+    functions, anew, folder = compiling.compile_passes(options.names)
     if options.format == "text":
-        reason = f"{VARIABLE} is set" if PLAIN else "no folder can be written"
-        kept = f"kept in {folder}" if folder else f"not kept: {reason}"
-        print(f"{passes} passes, {anew} compiled anew; {kept}")
+        kept = f"kept in {folder}" if folder else "not kept: no folder can be written"
+        print(f"{functions} functions, {anew} compiled anew; {kept}")
     else:
-        header = ["passes", "compiled anew", "folder"]
-        print_tables(options, ((header, [[str(passes), str(anew), str(folder or "")]]), ""))
+        header = ["functions", "compiled anew", "folder"]
+        print_tables(options, ((header, [[str(functions), str(anew), str(folder or "")]]), ""))
     return GOOD
 
 
@@ -173,7 +177,7 @@ def add_curve(verbs: Any) -> None:
     many(verb, "--models", "such as BSGD FOGD KNN (default: seven, ours and linear)")
     option(verb, "--orders", "how often the stream is shuffled", whole, 5)
     option(verb, "--examples", "at most so many of each order", whole, 5000)
-    option(verb, "--plot", "where it is drawn (default: curve-DATA.png)", metavar="PNG")
+    option(verb, "--plot", "where it is drawn (default: curve-DATA.png)", metavar="FILE")
     add_formats(verb)
 
 
@@ -211,4 +215,19 @@ def run_speed(options: argparse.Namespace) -> int:
     check_names(options.data or (), list(STREAMS), "stream")
     tables = speed(options.data or (), options.examples, options.repeats, options.complete)
     print_tables(options, *tables)
+    return GOOD
+
+
+def add_completion(verbs: Any) -> None:
+    """Options of `completion`."""
+    text = "a script that lets your shell complete verbs and options"
+    verb = add_verb(verbs, "completion", functools.partial(run_completion, verbs.choices), text)
+    verb.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
+
+
+def run_completion(verbs: dict[str, argparse.ArgumentParser], options: argparse.Namespace) -> int:
+    """Print the script for these verbs."""
+    from .completion import script
+
+    print(script(verbs, options.shell))
     return GOOD

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ...messages.progress import Progress
-from ...nested import all_ours
 from ...plots.running import memory, predict_and_learn, warm_up
+from ...wrappers.nested import all_ours
 from .scores import UNSCORED_ROWS, LabelScore, NumberScore
 
 CURVE_POINTS = 40  # points of a curve

@@ -74,20 +74,50 @@ def plan(
         raise LookupError(f"--target is missing; there are {listed(source.names)}")
     check_names([target, *drop, *keep, *texts], source.names, "column")
     at = source.names.index(target)
-    comma = source.decimal_comma
-    found = target_of([row[at] for row in rows], target, task, comma)
-    sorting, dropped, kept = _Sorting(rows, comma), set(drop), set(keep)
-    for i, name in enumerate(source.names):
-        if i != at and name not in dropped and name not in texts:
-            sorting.add(name, i, name in kept)
-    texts = [name for name in dict.fromkeys(texts) if name != target]
-    columns = Columns(sorting.numbers, sorting.words, comma, texts, sorting.dates)
+    found = target_of([row[at] for row in rows], target, task, source.decimal_comma)
+    columns, notes = _sorted(source, source.names, rows, [*drop, target], keep, texts)
     if not columns.names:
-        left = f" ({sorting.reasons()})" if sorting.left_out else ""
+        left = f" ({notes[-1]})" if notes else ""
         raise RuntimeError(f"beside {target!r} there is no column to learn from{left}")
-    columns.place(source.names)
-    notes = [*sorting.notes(texts), *_order(rows, at, found)]
-    return Plan(columns, found, at, notes)
+    return Plan(columns, found, at, [*notes, *_order(rows, at, found)])
+
+
+def every_column(
+    source: Source,
+    preview: Sequence[tuple[int, list[Any]]],
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    texts: Sequence[str] = (),
+) -> Columns:
+    """All columns of a source whose columns have names, none of them a target."""
+    names = source.names or []
+    check_names([*drop, *keep, *texts], names, "column")
+    rows = [row for _, row in preview if row]
+    if not rows:
+        raise RuntimeError(source.broken or _why_no_rows(source, bool(preview)))
+    return _sorted(source, names, rows, drop, keep, texts)[0]
+
+
+def _sorted(
+    source: Source,
+    names: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    drop: Sequence[str],
+    keep: Sequence[str],
+    texts: Sequence[str],
+) -> tuple[Columns, list[str]]:
+    """The columns that are features, and notes about them; without features, the reasons."""
+    sorting, dropped, kept = _Sorting(rows, source.decimal_comma), set(drop), set(keep)
+    for i, name in enumerate(names):
+        if name not in dropped and name not in texts:
+            sorting.add(name, i, name in kept)
+    texts = [name for name in dict.fromkeys(texts) if name not in dropped]
+    found = sorting.numbers, sorting.words, source.decimal_comma, texts, sorting.dates
+    columns = Columns(*found)
+    columns.place(names)
+    if columns.names:
+        return columns, sorting.notes(texts)
+    return columns, [sorting.reasons()] if sorting.left_out else []
 
 
 def _why_no_rows(source: Source, some: bool) -> str:

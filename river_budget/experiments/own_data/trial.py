@@ -17,12 +17,12 @@ from typing import Any
 
 from river import compose, linear_model
 
-from ...delayed import Delayed
 from ...messages.progress import Progress
-from ...nested import all_ours, steps_of
 from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Line, Panel
 from ...plots.running import memory, warm_up
+from ...wrappers.delayed import Delayed
+from ...wrappers.nested import all_ours, steps_of
 from ..common.console import check_names
 from ..common.scores import UNSCORED_ROWS, LabelScore, NumberScore, Score
 from ..common.tables import Table
@@ -53,12 +53,14 @@ class Entrant:
         self.name, self.model, self.score = name, model, score
         self.labels = labels  # (negative, positive) for a model that takes booleans only
         self.seconds, self.failure = 0.0, ""
+        self.met = 0
         self.points: list[float] = []
         self.regression = isinstance(score, NumberScore)
         self.frozen: list[tuple[Any, Score]] = []  # copies that learn no more, with their scores
 
     def predict(self, x: dict[str, float], y: Any, counts: bool) -> None:
         """Predict a row. A model that raises an error leaves the trial."""
+        self.met += 1
         begin = time.perf_counter()
         try:
             guess = self._guess(self.model, x)
@@ -80,6 +82,11 @@ class Entrant:
         except Exception as error:
             self._fail(error)
         self.seconds += time.perf_counter() - begin
+
+    def stop_after(self, limit: float) -> None:
+        """Leave the trial if predicting and learning have taken more than so many seconds."""
+        if self.seconds > limit and not self.failure:
+            self.failure = f"{self.name} stopped after {self.met:,} rows: it has taken its {limit:g} seconds (--seconds)"
 
     def freeze(self) -> None:
         """Let a copy of the model learn no more. The last two are kept."""
@@ -126,6 +133,7 @@ def entrants(
     names: Sequence[str] | None = None,
     delay: int = 0,
     measured: Sequence[str] | None = None,
+    seed: int = 1,
 ) -> list[Entrant]:
     """The models that are named, or the usual ones, for a stream that begins with these targets.
 
@@ -134,7 +142,7 @@ def entrants(
     """
     labels = [] if regression else sorted(set(first))
     others = [object(), object()] if len(labels) == 1 else []  # stand for labels that will come
-    known = models_for([({}, y) for y in [*(labels or first[:1]), *others]])
+    known = models_for([({}, y) for y in [*(labels or first[:1]), *others]], seed)
     usual: tuple[str, ...] = USUAL[regression]
     if delay and not regression:
         known["Delayed"] = Delayed(known["AutoKernel"].clone())
@@ -167,8 +175,10 @@ def for_texts(model: Any, measured: Sequence[str]) -> Any:
 class Trial:
     """A pass over a stream with several models."""
 
-    def __init__(self, found: Sequence[Entrant], delay: int = 0):
+    def __init__(self, found: Sequence[Entrant], delay: int = 0, seconds: float = math.inf):
         self.entrants = list(found)
+        # that each model may take
+        self._seconds = seconds
         self.rows = 0
         self.interrupted = False
         self._next_share, self._next_copies = LEARNED_SHARE, FIRST_COPIES
@@ -200,6 +210,8 @@ class Trial:
                 first = list(itertools.islice(stream, WARM_UP_ROWS))
                 self._warm_up(first, bar)
                 for x, y in itertools.chain(first, stream):
+                    if not self.running:
+                        break
                     self._freeze(share())
                     self._meet(x, y)
                     if self.rows % SHOWN_EVERY == 0:
@@ -235,6 +247,8 @@ class Trial:
         self._waiting.append((x, y))
         if len(self._waiting) >= self._delay:
             self._learn(*self._waiting.popleft())
+        for one in self.running:
+            one.stop_after(self._seconds)
         self.rows += 1
         if self.rows % self._every == 0:
             self._add_point()
@@ -273,7 +287,7 @@ class Trial:
             first, *others = one.score.cells()
             if self.rows_later:
                 others.append(one.later.cells()[0])
-            microseconds = 1e6 * one.seconds / max(self.rows, 1)
+            microseconds = 1e6 * one.seconds / max(one.met, 1)
             costs = [f"{microseconds:.1f}", f"{memory(one.model) / 1000:.0f}"]
             star = "*" if ranking and one is ranking[0] and one.beats_constant else ""
             lines.append([one.name, str(one.score.rows), star + first, *others, *costs])

@@ -25,6 +25,7 @@ from ..common.console import (
 )
 from ..common.scores import UNSCORED_ROWS
 from ..common.tables import Table
+from .code import program
 from .columns import MOST_LABELS, MOST_WORDS, Target
 from .finding import Plan, plan, preview_of
 from .predicting import Prediction, Predictions, load, save
@@ -43,8 +44,10 @@ def run_try(options: argparse.Namespace) -> int:
         )
         first = _first_targets(found, preview)
         measured = found.columns.measured if options.text else None
-        chosen = entrants(first, found.target.regression, options.models, options.delay, measured)
-        trial = Trial(chosen, options.delay)
+        chosen = entrants(
+            first, found.target.regression, options.models, options.delay, measured, options.seed
+        )
+        trial = Trial(chosen, options.delay, options.seconds)
         name = "standard input" if options.data == "-" else options.data
         say(f"{name}: {source.how}; {'; '.join(found.notes)}")
         say(f"target {found.target.name!r}: {_about(found.target, first)}")
@@ -65,6 +68,8 @@ def run_try(options: argparse.Namespace) -> int:
             say(line)
         if options.plot:
             draw(options.plot, trial.panels(name), "Each row is predicted before it is learned")
+        if options.code:
+            say_code(trial, options)
         if options.save:
             save_best(options.save, trial, found, source)
         if source.broken:
@@ -203,6 +208,15 @@ def save_best(path: str, trial: Trial, found: Plan, source: Source) -> None:
             say(f"saved: {one.name} in {path}{better}")
             return
     raise RuntimeError(f"nothing is saved: {', '.join(refused)} cannot be")
+
+
+def say_code(trial: Trial, options: argparse.Namespace) -> None:
+    """Print a program with the best model, to go on in Python."""
+    (best, *_) = trial.ranking() or trial.entrants
+    given = {"text": options.text, "drop": options.drop, "keep": options.keep}
+    if options.task != "auto":
+        given["task"] = options.task
+    print(f"\n{program(best.model, options.data, options.target, given, best.labels)}")
 
 
 # predict

@@ -56,12 +56,12 @@ def stream_of(name: str) -> Any:
     return datasets.load(name)
 
 
-def seeded(kind: Any, **parameters: Any) -> Any:
+def seeded(kind: Any, seed: int = 1, **parameters: Any) -> Any:
     """A model whose random numbers are the same each time."""
-    return kind(**parameters | ({"seed": 1} if "seed" in kind.parameters() else {}))
+    return kind(**parameters | ({"seed": seed} if "seed" in kind.parameters() else {}))
 
 
-def models_for(stream: Iterable[Any]) -> dict[str, Any]:
+def models_for(stream: Iterable[Any], seed: int = 1) -> dict[str, Any]:
     """All models for the targets of a stream, by name, River's first."""
     first = [y for (_, y), _ in zip(stream, range(500), strict=False)]
     regression = isinstance(first[0], float)
@@ -69,9 +69,9 @@ def models_for(stream: Iterable[Any]) -> dict[str, Any]:
     kinds = REGRESSORS if regression else CLASSIFIERS
     scaled = auto.both_scaled if regression else auto.scaled
     two = len(set(first)) <= 2
-    models = {name: make(1, two) for name, make in makers.items()}
+    models = {name: make(seed, two) for name, make in makers.items()}
     for name, kind in kinds.items():
-        model = auto.for_labels(seeded(kind), two)
+        model = auto.for_labels(seeded(kind, seed), two)
         models[name.removeprefix("Kernel").replace("PP", "++")] = scaled(model)
     return models
 

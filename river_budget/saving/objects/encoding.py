@@ -36,7 +36,8 @@ class Known:
     fits: Callable[[Any], bool] = always  # whether the parts of an object fit together
 
 
-# {place of a class in River, or name of one of ours: what is known of it}
+OWN_ROOMS = ("mixing",)  # of this package, with classes that have no public name
+# {place of a class in River or in such a room, or name of one of ours: what is known of it}
 TABLE: dict[str, Known] = {}
 
 
@@ -44,7 +45,8 @@ TABLE: dict[str, Known] = {}
 def class_of(key: str) -> Any:
     """The class at a place of the table; River's modules take longer to load than this whole package."""
     module, _, name = key.rpartition(".")
-    home = f"river.{module}" if module else __package__.partition(".")[0]
+    own = __package__.partition(".")[0]
+    home = own if not module else f"{own}.{module}" if module in OWN_ROOMS else f"river.{module}"
     return getattr(importlib.import_module(home), name)
 
 

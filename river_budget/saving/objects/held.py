@@ -1,16 +1,20 @@
-"""Encode the predictions that wait in a Delayed: [number, key of the row, [label, probability, frequency], ...] of each."""
+"""Encode what a Delayed holds: [number, key of the row, [label, probability, share], ...] of each prediction, and labels."""
 
 from __future__ import annotations
 
 import array
 from typing import Any
 
-from ...delayed import KEY_BYTES, LEAST, Held
+from ...wrappers.delayed import KEY_BYTES, LEAST, Held
+from ...wrappers.label_shares import LEAST_SHARE, MOST_AGAINST, RENEWALS, LabelShares
 from ..errors import damaged
-from .kinds import COUNT, NAME, Kind, Reading, Row, Writing, list_of, real, whole
+from .kinds import COUNT, NAME, Kind, Reading, Row, Table, Writing, list_of, real, whole
 
 KEY = whole(0, 256**KEY_BYTES - 1)
-SHARES = Row(NAME, real(LEAST / 2**20, 1.0), real(0.0, 1.0))
+SHARES = Row(NAME, real(LEAST / 2**20, 1.0), real(LEAST_SHARE / 2**20, 1.0))
+DRAWS = Table(Row(*[real(0.0, 2.0**53)] * len(RENEWALS)))
+EVIDENCE = Row(*[real(-MOST_AGAINST, MOST_AGAINST)] * len(RENEWALS))
+LABELS = Row(COUNT, NAME, EVIDENCE, DRAWS)  # how many, the last one, and what was learned of them
 
 
 class HeldRows(Kind):
@@ -39,3 +43,17 @@ class HeldRows(Kind):
                 raise damaged("it holds more predictions than it may")
             before = place[0]
             owner.keep(Held(*place, labels, array.array("d", own), array.array("d", usual)))
+
+
+class Shares(Kind):
+    """What labels alone say."""
+
+    def of(self, owner: Any, name: str, write: Writing) -> Any:
+        found = owner._shares
+        return LABELS.encoded((found.n, found.last, found.evidence, found.draws), write)
+
+    def put(self, owner: Any, name: str, node: Any, read: Reading) -> None:
+        found = owner._shares = LabelShares()
+        found.n, found.last, found.evidence, found.draws = LABELS.decoded(node, None, read)
+        if bool(found.n) != bool(found.draws) or (found.n and found.last not in found.draws):
+            raise damaged("the labels that it has counted do not belong together")

@@ -6,15 +6,14 @@ penalty: the state of other optimizers is not known here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
-from ...delayed import LARGEST_SURPRISE, TRUST
-from ...feature_budget import LARGEST_COUNT
 from ...guard.guard import with_steps
+from ...wrappers.delayed import LARGEST_SURPRISE, TRUST
+from ...wrappers.feature_budget import LARGEST_COUNT
 from .encoding import PART, TABLE, Known, Model, Object, class_of
-from .held import HeldRows
+from .held import HeldRows, Shares
 from .kinds import (
     ANY,
     BOOLEAN,
@@ -35,28 +34,16 @@ from .kinds import (
     real,
     whole,
 )
+from .refits import LABELS, REFIT, REFIT_STATE, MixerState, is_a_refit
 from .special import Categories, Imputer, Imputers, Kept, Rows, Type, Weights
 from .statistics import PARTS, STATISTIC, WINDOW_SIZE
 
-LONGEST_PATTERN, MOST_REPETITIONS, LONGEST_PHRASE = 200, 2, 10
+LONGEST_PHRASE = 10
+# the tokens of River's classes. Another expression from a file could take a time that is exponential in a text's length
+TOKENS = r"(?u)\b\w[\w\-]+\b"
 MOST_FACTORS = 4  # of a product: their numbers of features are multiplied
 MOST_POWER = 4
 STEP = Model("transform_one")
-
-
-def _is_pattern(value: Any) -> bool:
-    """Whether this is a regular expression that is quick on any text: without groups and with few repetitions."""
-    if type(value) is not str or len(value) > LONGEST_PATTERN:
-        return False
-    plain = value.removeprefix("(?u)")
-    escaped = re.sub(r"\\.", "", plain)
-    if "(" in escaped or len(re.findall(r"[*+{]", escaped)) > MOST_REPETITIONS:
-        return False
-    try:
-        re.compile(value)
-    except (re.error, RecursionError, OverflowError):
-        return False
-    return True
 
 
 def _is_range(value: Any) -> bool:
@@ -90,6 +77,11 @@ def _is_in_time(model: Any) -> bool:
     return all(number < model._asked for number in model._held)
 
 
+def _counts_labels(model: Any) -> bool:
+    """Whether the labels of a mixture have the numbers 0, 1, ..."""
+    return list(model._labels.values()) == list(range(len(model._labels)))
+
+
 def _has_few_factors(product: Any) -> bool:
     return len(product.transformers) <= MOST_FACTORS
 
@@ -115,9 +107,7 @@ WORDS: dict[str, Kind] = {
     "lowercase": BOOLEAN,
     "preprocessor": _nothing(NO_FUNCTION),
     "stop_words": Optional(Several(TEXT, set)),
-    "tokenizer_pattern": Value(
-        _is_pattern, f"a pattern without groups and with at most {MOST_REPETITIONS} repetitions"
-    ),
+    "tokenizer_pattern": Value(lambda value: value == TOKENS, f"River's default, {TOKENS!r}"),
     "tokenizer": _nothing(NO_FUNCTION),
     "ngram_range": Value(_is_range, f"a pair of numbers from 1 to {LONGEST_PHRASE}"),
 }
@@ -135,6 +125,7 @@ LINEAR_STATE: dict[str, Kind] = {
     "intercept": WEIGHT,
     "_y_name": NAME,
 }
+MIXTURE: dict[str, Kind] = {"first_weights": Optional(Several(WEIGHT, tuple))}
 MODELS: dict[str, Known] = {
     # pipelines and wrappers
     "compose.Pipeline": Known(
@@ -166,7 +157,7 @@ MODELS: dict[str, Known] = {
             "_gains": Row(*[WEIGHT] * len(TRUST)),
             "_likeness": Row(WEIGHT, WEIGHT),
             "_recent": real(-LARGEST_SURPRISE, LARGEST_SURPRISE),
-            "_frequencies": Table(FRACTION),
+            "_shares": Shares(),
             "_learned": COUNT,
             "_asked": COUNT,
             "_unasked": COUNT,
@@ -177,6 +168,16 @@ MODELS: dict[str, Known] = {
         },
         fits=_is_in_time,
     ),
+    "mixing.MixtureClassifier": Known(
+        MIXTURE | {"*models": Several(Model("predict_proba_one"), tuple)},
+        LABELS | {"_mixer": MixerState()},
+        fits=_counts_labels,
+    ),
+    "mixing.MixtureRegressor": Known(
+        MIXTURE | {"*models": Several(Model("predict_one"), tuple)}, {"_mixer": MixerState()}
+    ),
+    "mixing.RefittedClassifier": Known(REFIT, REFIT_STATE | LABELS, fits=is_a_refit),
+    "mixing.RefittedRegressor": Known(REFIT, REFIT_STATE, fits=is_a_refit),
     # names and texts
     "FeatureBudget": Known(
         {"max_features": POSITIVE, "half_life": Optional(NUMBER)},

@@ -12,9 +12,11 @@ from folders import PYTHONPATH
 from processes import ended
 
 import river_budget as rb
-from river_budget.model.lock import FORKED
+from river_budget.algorithms.scaling.columns import Columns
+from river_budget.model.lock import FORKED, ModelLock, lock_of
 
 X = {"a": 1.0, "b": 2.0}
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 PATIENCE = 60  # seconds after which a child that hangs is killed by its own alarm
 KINDS = {
     "StandardScaler": lambda: rb.StandardScaler(),
@@ -121,7 +123,23 @@ def busy(name):
     assert found <= {0, 1}, found
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def while_a_thread_makes_a_model():
+    """A child forked between the two steps in which a lock gets its owner frees all others, and says which it cannot."""
+    unmade = [object.__new__(ModelLock), object.__new__(Columns)]
+    for owner, name in zip(unmade, ("held", "lock"), strict=True):
+        lock_of(owner, name)  # which the owner has not been given yet
+    held("model")
+
+
+@needs_fork
+def test_a_fork_while_a_thread_makes_a_model():
+    code = "from test_forks import *\nwhile_a_thread_makes_a_model()"
+    path = os.pathsep.join([os.path.dirname(__file__), PYTHONPATH])
+    status, _, errors = ended(code, PYTHONPATH=path)
+    assert (status, errors) == (0, "")
+
+
+@needs_fork
 def test_a_fork_while_a_thread_holds_the_lock():
     code = "from test_forks import *\nfor name in KINDS: print(name), held(name), busy(name)"
     path = os.pathsep.join([os.path.dirname(__file__), PYTHONPATH])

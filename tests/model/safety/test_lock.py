@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import pickle
 import signal
@@ -31,6 +32,16 @@ def example(i):
 def whole(i):
     """All eight features."""
     return {name: ((i * 7 + k * 3) % 11) / 11.0 for k, name in enumerate(NAMES)}, i % 3 == 0
+
+
+@contextlib.contextmanager
+def being_changed(model):
+    with model.lock.held:
+        model.lock.changing = True
+        try:
+            yield
+        finally:
+            model.lock.changing = False
 
 
 def taught(model, n=60, of=example):
@@ -317,7 +328,7 @@ def test_a_change_inside_a_change_is_refused(of):
         return model.decision_function_one(x)
 
     twin, expected = copy.deepcopy(model), model.decision_function_one(x)
-    with model.lock.for_a_change():
+    with being_changed(model):
         assert change() == expected
     assert refused == [NESTED] * 4
     assert file_of(model) == file_of(twin)
@@ -405,7 +416,7 @@ def test_copies_have_locks_of_their_own():
     model = taught(MODELS["RBP"]())
     twins = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model), copy.copy(model)]
     twins.append(model.clone(include_attributes=True))
-    with model.lock.for_a_change():
+    with being_changed(model):
         for twin in twins:
             in_threads(lambda twin=twin: twin.learn_one(*example(1)))
     assert len({id(each.lock) for each in [model, *twins]}) == len(twins) + 1

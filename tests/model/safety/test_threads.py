@@ -12,8 +12,8 @@ from processes import in_threads
 from saved_models import ALL, file_of, stream_of, taught
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
-from river_budget.core.block.codes import Strategy
+from river_budget.core.codes import Strategy
+from river_budget.core.memory import views
 from river_budget.kernels import RBF
 from river_budget.model.calls import EXAMPLES_PER_CALL
 

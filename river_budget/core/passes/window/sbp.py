@@ -145,7 +145,7 @@ def remove_from_window(m, state, slot):
     state.positives -= labels[slot] > 0.0
 
 
-@inner
+@inlined
 def gram_row(m, j):
     """The kernel row of vector j: from the Gram matrix, or computed in m.row."""
     if m.head[0].factored:

@@ -17,6 +17,7 @@ from .learners import (
     CONFIDENT_PART,
     FEW_COUNTS,
     LINEAR_PART,
+    NOT_BOUNDED,
     RATE,
     count_scores,
     first_count,
@@ -67,7 +68,7 @@ def learn_words(vectors, bias, state, opinions, x, inverse, w):
     meet(vectors, state, x[0], first)
     learn_linear(vectors, bias, x, inverse, RATE, errors[LINEAR])
     curve = w * max(curve_of(opinions.shares[CONFIDENT]), LEAST_CURVE)
-    learn_confident(vectors, bias, x, inverse, curve, False, errors[CONFIDENT])
+    learn_confident(vectors, bias, x, inverse, curve, NOT_BOUNDED, errors[CONFIDENT])
 
 
 @inner

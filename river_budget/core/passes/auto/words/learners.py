@@ -26,6 +26,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ....compiling import inlined, inner
 from ....numerics import clamp, exp_of, log_of
 from ..linear_models import GRADIENT_FLOOR, LINEAR_FORGETTING, mean_square
@@ -35,6 +37,10 @@ COUNTS, FEW_COUNTS = 3, 4  # experts
 LINEAR_PART, CONFIDENT_PART = 0, 1  # of the weights in a row
 RATE = 0.5  # of the linear model
 PRECISION, PRECISION_FORGETTING = 0.3, 0.9999  # of the confident one
+BOUNDED, NOT_BOUNDED = (
+    np.bool_(True),
+    np.bool_(False),
+)  # typed, as numba would compile a function for each literal
 SMOOTHING, LITTLE_SMOOTHING = 1.0, 0.1  # of counts
 LOG_FADING = math.log(0.9998)  # of counts, for every round
 FADING = math.exp(LOG_FADING)
@@ -113,7 +119,7 @@ def learn_confident(vectors, bias, x, inverse, curve, bounded, errors):
 # Counts
 
 
-@inner
+@inlined
 def first_count(columns):
     """Where the counts of a name begin in its row."""
     return WEIGHTS + 2 * columns

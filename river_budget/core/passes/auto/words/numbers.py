@@ -32,6 +32,7 @@ from ..squared_loss import (
 )
 from ..tables import OWN, SEEN
 from .learners import (
+    BOUNDED,
     CONFIDENT_PART,
     LARGEST_COUNT,
     LINEAR_PART,
@@ -106,7 +107,7 @@ def learn_words(vectors, bias, state, errors, x, square, w):
     if has_scale(state):
         lacking[0] = w * clamp(lacking[0] / size, LARGEST_RATIO)
         learn_linear(vectors, bias, x, inverse_root(square), RATE * size, lacking)
-        learn_confident(vectors, bias, x, inverse, w, True, errors[CONFIDENT])
+        learn_confident(vectors, bias, x, inverse, w, BOUNDED, errors[CONFIDENT])
 
 
 @inner

@@ -1,0 +1,45 @@
+"""What may pass a guard, or a check of a whole batch: text and dates, in front of a step that takes them."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+from river import base, compose
+
+from ..model.base import StreamModel
+from ..parameters import is_missing
+
+SCALERS = {
+    *("AdaptiveStandardScaler", "Binarizer", "MaxAbsScaler", "MinMaxScaler", "Normalizer"),
+    *("RobustScaler", "StandardScaler"),
+}
+NO_NUMBERS = str, bytes, datetime.date, datetime.time, np.datetime64
+
+
+def takes_numbers_only(step: Any) -> bool:
+    """Whether a step refuses text, or learns it before somebody refuses it: our models and maps, and all scalers."""
+    return issubclass(type(step), StreamModel) or type(step).__name__ in SCALERS
+
+
+def takes_text(step: Any) -> bool:
+    """Whether a step may be there for text: a transformer that is no scaler, such as an encoder or a selection."""
+    inside = step.steps.values() if isinstance(step, compose.Pipeline) else [step]
+    first = next(iter(inside), None)
+    return isinstance(first, base.Transformer) and not takes_numbers_only(first)
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is text or a date, which an encoder may take, and no missing one."""
+    return isinstance(value, NO_NUMBERS) and not is_missing(value)
+
+
+class Present(dict[Any, Any]):
+    """An example without what a guard has left out. Who asks for that by name hears so."""
+
+    def __missing__(self, name: Any) -> Any:
+        raise KeyError(
+            f"feature {name!r} is not in this example, or rb.Guard has left it out: compose.SelectType(float, int) "
+            "takes what is there, and rb.Guard('last') fills gaps"
+        )

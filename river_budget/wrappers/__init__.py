@@ -1,0 +1,1 @@
+"""What goes around models and into pipelines, and functions of whole pipelines."""
