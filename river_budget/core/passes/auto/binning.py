@@ -96,22 +96,14 @@ def find_cells(slots, row, hits):
 
 @inner
 def bin_scores(cells, hits, scores):
-    """scores[c] = sum_j TW[j, cell_j, c]"""
-    if scores.shape[0] == 1:
-        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-        for j in range(0, BIN_TABLES, 4):  # four sums, as each addition waits for the one before
-            first += cells[np.int64(hits[j]), 0]
-            second += cells[np.int64(hits[j + 1]), 0]
-            third += cells[np.int64(hits[j + 2]), 0]
-            fourth += cells[np.int64(hits[j + 3]), 0]
-        scores[0] = (first + second) + (third + fourth)
-        return
+    """scores[c] = sum_j TW[j, cell_j, c], of four tables at a time, as each addition waits for the one before."""
     for c in range(scores.shape[0]):
         scores[c] = 0.0
-    for j in range(BIN_TABLES):
-        cell = cells[np.int64(hits[j])]
+    for j in range(0, BIN_TABLES, 4):
+        p, q = cells[np.int64(hits[j])], cells[np.int64(hits[j + 1])]
+        r, s = cells[np.int64(hits[j + 2])], cells[np.int64(hits[j + 3])]
         for c in range(scores.shape[0]):
-            scores[c] += cell[c]
+            scores[c] += (p[c] + q[c]) + (r[c] + s[c])
 
 
 # Learning: a cell has a weight per column, and a sum in the last column. Numbers are gathered first, so that roots and

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...compiling import inner
+from ...numerics import clamp
 from .tables import CALIBRATION_KNOTS, EXCESS, MASS
 
 CALIBRATION_FORGETTING = 0.999
@@ -30,17 +31,18 @@ def calibrate(calibration, shares, found):
         if shares[c] > shares[top] or (n == 2 and shares[1] == shares[0]):
             top = c  # if both classes are equal, the second, positive one
     for c in range(n):
-        second = max(second, shares[c] if c != top else 0.0)
+        second = shares[c] if shares[c] > second and c != top else second
     p = shares[top]
-    place = min(max((p * n - 1.0) / (n - 1.0), 0.0), 1.0) * (CALIBRATION_KNOTS - 1)
+    place = clamp((p * n - 1.0) / (n - 1.0), 1.0) * (CALIBRATION_KNOTS - 1)
     left = min(np.int64(place), CALIBRATION_KNOTS - 2)
     share = place - left
     low = excesses[left] / (mass[left] + DOUBT)
     high = excesses[left + 1] / (mass[left + 1] + DOUBT)
-    right = min(p + (1.0 - share) * low + share * high, CERTAIN)
-    found.top, found.place = top, place
+    right = p + (1.0 - share) * low + share * high
     least = AHEAD_OF_SECOND * second / (second + 1.0 - p)
-    found.corrected = p if p >= CERTAIN else max(right, least)
+    right = right if right < CERTAIN else CERTAIN
+    right = right if right > least else least
+    found.top, found.place, found.corrected = top, place, p if p >= CERTAIN else right
 
 
 @inner

@@ -80,7 +80,9 @@ def consult_memory(memory, state, metric, archive, search, row, varying, opinion
     weights, x, scores = metric[IMPORTANCE], row[SCALED], opinions.scores
     n, d, count = padded(memory.head[0].count), state.features, memory.head[0].count
     compute_distances(memory.vectors, weights, x, distances, n, d)
-    kernel_scores(memory.coefficients, distances, search.kernels, n, varying, scores[KERNEL])
+    kernel_scores(
+        memory.coefficients, distances, search.kernels, search.places, n, varying, scores[KERNEL]
+    )
     found.near = find_nearest(distances, count, search.kernels, search.places, near)
     numbers, places = memory.facts[IN_ARCHIVE], near[PLACE]
     for k in range(found.near):

@@ -190,21 +190,24 @@ def write_scores(mixed, shares, unseen, found, f):
     top, n, number = found.top, shares.shape[0], 0.0
     p, for_top, for_others = shares[top], 0.0, 0.0
     if p < CERTAIN:
-        for_top = log_of(found.corrected / p)
-        for_others = log_of((1.0 - found.corrected) / (1.0 - p))
+        for_top, for_others = (
+            log_of(found.corrected / p),
+            log_of((1.0 - found.corrected) / (1.0 - p)),
+        )
     for c in range(n):
         number += unseen[c]
     some = 0.0 < number < n
     if n == 2:
-        odds = mixed[1] - mixed[0]
-        f[0] = odds + (for_top - for_others if top == 1 else for_others - for_top)
+        more = for_top - for_others
+        f[0] = mixed[1] - mixed[0] + (more if top == 1 else -more)
         if some:
             f[0] = NEVER if unseen[1] != 0.0 else -NEVER
         return
     shift = log_of(p) - mixed[top]
     for c in range(n):
-        more = for_top if c == top else for_others
-        f[c] = NEVER if some and unseen[c] != 0.0 else mixed[c] + shift + more
+        f[c] = mixed[c] + (shift + (for_top if c == top else for_others))
+        if some and unseen[c] != 0.0:
+            f[c] = NEVER
 
 
 # Learning

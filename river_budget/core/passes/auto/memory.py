@@ -32,7 +32,7 @@ LEAST_VOTE_WEIGHT = 1e-9  # the least weight of a row in votes
 LEAST_VOTE_DISTANCE = 1e-9  # the least scale of distances, which is that of the farthest neighbour
 GROUP = 8  # rows that show their least distance, to find a limit for the nearest
 BISECTIONS = 8  # of the range of distances, to find this limit
-HUGE = 1e300
+LARGEST_DISTANCE = 1e300  # of a row that there is
 
 
 # The nearest rows
@@ -55,36 +55,31 @@ def insert_neighbour(neighbours, n, distance, place):
 
 
 @inner
-def limit_of(distances, n):
-    """A number that K of n distances do not exceed, nor many more, by bisection. (To sort them takes six times as long.)"""
-    low, high = least_of(distances, n), distances[0]
-    for i in range(n):
-        high = distances[i] if distances[i] > high else high
-    for _ in range(BISECTIONS):
-        middle, number = 0.5 * (low + high), 0
-        for i in range(n):
-            number += distances[i] <= middle
-        low, high = (low, middle) if number >= NEIGHBOURS else (middle, high)
-    return high
-
-
-@inner
 def find_nearest(far, count, least, places, near):
     """Write the K nearest rows of the memory, by distance; of equally near ones, the first. Returns how many.
 
-    Only rows of groups that have one within the limit are looked at, and branch-free: the branches would mispredict.
+    Only rows of groups that have one within a limit are looked at, and branch-free: the branches would mispredict. K groups
+    are within the limit, and few more: it is found by bisection. (To sort them takes six times as long.)
     far: distances of all rows. Overwrites `least` and `places`, and `far` behind the last row.
     """
-    groups, some, limit = padded(count) // GROUP, 0, HUGE
+    groups, some = padded(count) // GROUP, 0
     for j in range(count, groups * GROUP):
         far[j] = np.inf
     for g in range(groups):  # `min` checks NaN and does not vectorise
-        low = far[g]
+        nearest = far[g]
         for r in range(1, GROUP):
-            low = far[g + r * groups] if far[g + r * groups] < low else low
-        least[g] = low
-    if groups >= NEIGHBOURS:
-        limit = limit_of(least, groups)
+            nearest = far[g + r * groups] if far[g + r * groups] < nearest else nearest
+        least[g] = nearest
+    low, high = least_of(least, groups), least[0]
+    for g in range(groups):
+        high = least[g] if least[g] > high else high
+    steps = BISECTIONS if groups >= NEIGHBOURS else 0
+    for _ in range(steps):
+        middle, number = 0.5 * (low + high), 0
+        for g in range(groups):
+            number += least[g] <= middle
+        low, high = (low, middle) if number >= NEIGHBOURS else (middle, high)
+    limit = high if steps > 0 else LARGEST_DISTANCE
     for g in range(groups):
         places[some] = g
         some += least[g] <= limit

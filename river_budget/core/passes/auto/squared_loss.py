@@ -282,10 +282,10 @@ def learn_spread(state, quantiles, spread, error, w):
         return
     rate = min(FIRST_QUANTILE_RATE / (state.rounds + 1.0), LARGEST_QUANTILE_RATE)
     rate, scaled = w * max(rate, QUANTILE_RATE), error / spread
-    for k in range(LEVELS.shape[0]):
+    for k in range(quantiles.shape[0]):
         below = 0.5 if scaled == quantiles[k] else (1.0 if scaled < quantiles[k] else 0.0)
         quantiles[k] = clamp(quantiles[k] + rate * (LEVELS[k] - below), OUTERMOST_QUANTILE)
-    for k in range(1, LEVELS.shape[0]):  # those that have crossed change places
+    for k in range(1, quantiles.shape[0]):  # those that have crossed change places
         value, place = quantiles[k], k
         while place > 0 and quantiles[place - 1] > value:
             quantiles[place] = quantiles[place - 1]
