@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from river import base
 
 from ..parameters import whole
 from ..wrappers.nested import last_step
@@ -96,8 +97,8 @@ def experts(
     >>> import river_budget as rb
 
     >>> ax = rb.plots.experts(rb.AutoKernelClassifier(seed=1), datasets.Phishing())
-    >>> [round(sum(line.get_ydata()[-1] for line in ax.lines), 6)]
-    [1.0]
+    >>> len(ax.lines)  # one for each expert
+    8
 
     References
     ----------
@@ -177,7 +178,7 @@ def intervals(
     if not 0.0 < share < 1.0:
         raise ValueError(f"share must be a number between 0 and 1, not {share!r}")
     clone = model.clone()
-    if not hasattr(_auto(clone), "_quantiles"):
+    if not isinstance(_auto(clone), base.Regressor):
         raise ValueError("model must be an AutoKernelRegressor, which has intervals")
     (rows,) = in_orders(stream, 1, examples)
     found, inside = [], 0

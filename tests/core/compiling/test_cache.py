@@ -106,7 +106,7 @@ def test_sources_in_a_zip_have_a_stamp_of_their_own(tmp_path):
     for version, text in enumerate(("", "# another version\n")):
         path = tmp_path / f"{version}.zip"
         with zipfile.ZipFile(path, "w") as packed:
-            for source in sorted(PACKAGE.rglob("*.py")):
+            for source in sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi")]):
                 own = text if source.name == "random_numbers.py" else ""
                 packed.writestr(str(source.relative_to(ROOT)), source.read_text() + own)
         stamps.append(answer(stamp, path)[0])
