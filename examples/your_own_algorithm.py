@@ -23,41 +23,35 @@ import numpy as np
 from river import datasets, evaluate, metrics, preprocessing
 
 import river_budget as rb
-from river_budget.core.block.codes import Maintenance
-from river_budget.core.budget.removal import remove_to_budget, shrink_to_budget
-from river_budget.core.compiling.array_views import carver, record
-from river_budget.core.compiling.jit import compiled
-from river_budget.core.expansion.support import add_to, insert, rescale
-from river_budget.core.rounds.losses import loss_and_direction, mistaken
-from river_budget.core.rounds.observe import learn_rows, observe
-from river_budget.model.algorithm import Algorithm
-from river_budget.model.estimators import BudgetClassifier
-from river_budget.parameters import Mutable, positive
-
-STATE = record("f8 shift mistakes")
-state_at = carver(STATE, 0)
-
-
-@compiled(called_from_python=True)
-def learn(call):
-    """The learning pass: a round for every row."""
-    return learn_rows(call, state_at, observe, round_of)
+from river_budget.extending import (
+    Classifier,
+    Mutable,
+    add_to,
+    algorithm,
+    compiled,
+    insert,
+    is_mistake,
+    loss_and_direction,
+    positive,
+    register,
+    remove_oldest,
+    rescale,
+)
 
 
-@compiled(inlined=True)
-def round_of(model, state, x, norm, f, y, w):
+@compiled
+def round_of(m, state, x, norm, f, y, w):
     """A mistake: w <- (1 - lambda_k) w + lambda_k y k(x, .)"""
-    loss, sign, plus, minus = loss_and_direction(model, f, y, 0.0)
-    if mistaken(model, f, loss, sign, plus, minus):
+    loss, sign, plus, minus = loss_and_direction(m.head[0], f, y, 0.0)
+    if is_mistake(m.head[0], f, loss, sign, plus, minus):
         share = state.shift / (state.shift + state.mistakes)  # lambda_k
-        rescale(model, 1.0 - share)
-        add_to(model, insert(model, x, norm), plus, minus, w * share * sign)
+        rescale(m, 1.0 - share)
+        add_to(m, insert(m, x, norm), plus, minus, w * share * sign)
         state.mistakes += 1.0
-        remove_to_budget(model)
 
 
-@rb.saving.register
-class ShiftingPerceptronClassifier(BudgetClassifier):
+@register
+class ShiftingPerceptronClassifier(Classifier):
     """A Perceptron whose past fades, on a budget.
 
     Parameters
@@ -73,13 +67,7 @@ class ShiftingPerceptronClassifier(BudgetClassifier):
 
     """
 
-    algorithm = Algorithm(
-        learn,
-        STATE,
-        shrink=shrink_to_budget,
-        header={"maintenance": Maintenance.REMOVE_OLDEST},
-        counters=("mistakes",),
-    )
+    algorithm = algorithm(round_of, "shift mistakes", remove_oldest, counters=("mistakes",))
 
     shift = Mutable(positive)
 

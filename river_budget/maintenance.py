@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from .core.block import codes
+from .core import codes
 from .parameters import Value, one_of, whole
 
 __all__ = ["Merge", "Project", "RemoveOldest", "RemoveRandom", "RemoveSmallest"]
@@ -224,7 +224,8 @@ class Merge(Maintenance):
 
     @property
     def kind(self) -> codes.Strategy:
-        return codes.Strategy.MANY if self.arity > 2 else codes.Strategy.PAIRS
+        many = self.arity > 2 or self.objective == "eq21"
+        return codes.Strategy.MANY if many else codes.Strategy.PAIRS
 
     def header_fields(self, n_features: int = 0) -> dict[str, Any]:
         return super().header_fields() | {

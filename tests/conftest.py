@@ -157,7 +157,7 @@ def pytest_xdist_make_scheduler(config, log):
 LONGEST = (
     *("test_saving", "test_backends", "test_keyed", "test_train_shards", "test_guide"),
     "test_sweep",
-    *("test_lifecycle", "test_laws", "test_plain"),
+    *("test_lifecycle", "test_laws", "test_compiling"),
     *("test_auto_replay", "test_fuzz", "test_bounds", "test_experiments"),
 )
 

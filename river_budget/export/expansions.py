@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from ..algorithms.features.sketch import constant_columns
-from ..core.block import blocks
-from ..core.block.codes import Kernel as Code
-from ..core.block.limits import BOUND, CANCELS
-from ..core.simd.trigonometry import FARTHEST_ANGLE
+from ..core import memory
+from ..core.codes import Kernel as Code
+from ..core.expansion.kernels import BOUND, CANCELS
+from ..core.trigonometry import FARTHEST_ANGLE
 from .graph import Columns, Graph, Tensor, not_exported
 
 
 def rows_for(model: Any, names: list[Any], n: int) -> Any:
     """The table of the block with a row for each of these names: zeros for features that the model does not know."""
-    places, vectors, known = model.features.places, blocks.views(model.block).vectors, set(names)
+    places, vectors, known = model.features.places, memory.views(model.block).vectors, set(names)
     used = vectors[:, :n].any(axis=1)
     missing = [name for name, place in places.items() if used[place] and name not in known]
     if missing:
@@ -33,7 +33,7 @@ def rows_for(model: Any, names: list[Any], n: int) -> Any:
 
 def expansion(graph: Graph, model: Any, columns: Columns, coefficients: Any) -> Tensor:
     """The sums of kernels with these coefficients, which have a row for each column of the result."""
-    head = blocks.views(model.block).head
+    head = memory.views(model.block).head
     used = coefficients.any(axis=0)
     vectors = rows_for(model, columns.names, coefficients.shape[1])[:, used]
     weights = np.ascontiguousarray(coefficients[:, used].T)
@@ -42,7 +42,7 @@ def expansion(graph: Graph, model: Any, columns: Columns, coefficients: Any) -> 
         x = x * np.array([float(scales.get(name, 1.0)) for name in columns.names])
     if head.kernel == Code.LINEAR and not head.normalised:
         return graph.node("MatMul", x, vectors @ weights)  # one vector is enough
-    norms = blocks.views(model.block).norms[: len(used)][used]
+    norms = memory.views(model.block).norms[: len(used)][used]
     values = kernel_values(graph, head, x, vectors, norms)
     if not head.normalised or head.bounded:
         return graph.node("MatMul", values, weights)
@@ -101,7 +101,7 @@ def waves(graph: Graph, model: Any, columns: Columns) -> Tensor:
     block = model.algorithm.columns.block_for(
         model, columns.names
     )  # alive for as long as its views
-    drawn = blocks.views(block).vectors[:, : model.n_components].copy()
+    drawn = memory.views(block).vectors[:, : model.n_components].copy()
     turned = columns.tensor @ drawn
     near = graph.node("LessOrEqual", graph.node("Abs", turned), FARTHEST_ANGLE)
     angles = graph.node("Where", near, turned, 0.0)
@@ -114,8 +114,8 @@ def sketch(graph: Graph, model: Any, columns: Columns) -> Tensor:
     block = model.algorithm.columns.block_for(
         model, columns.names
     )  # alive for as long as its views
-    head, n = blocks.views(block).head, model.n_components
-    drawn = blocks.views(block).vectors[:, : head.count]
+    head, n = memory.views(block).head, model.n_components
+    drawn = memory.views(block).vectors[:, : head.count]
     constant = constant_columns(model, head.random)
     factors = np.append(np.full(len(drawn), math.sqrt(head.gamma)), math.sqrt(head.coef0))
     product: tuple[Tensor, ...] = ()

@@ -18,7 +18,7 @@ from ..algorithms.features.fogd import FOGDClassifier, FOGDRegressor
 from ..algorithms.gradient.one_class import KernelOneClassSVM
 from ..algorithms.scaling.targets import TargetStandardScaler
 from ..algorithms.window.sbp import SBPClassifier
-from ..core.block import blocks
+from ..core import memory
 from ..inputs.targets import Labels, plain
 from ..model.expansion import BudgetModel
 from ..saving import files
@@ -86,7 +86,7 @@ def _ours(graph: Graph, model: Any, columns: Columns) -> Found:
 
 
 def _scores(graph: Graph, model: Any, columns: Columns) -> Tensor:
-    block = blocks.views(model.block)
+    block = memory.views(model.block)
     n, state = block.head.count, model.state_record()
     if isinstance(model, WITH_WAVES):
         rows = len(block.per_vector) // len(block.coefficients)

@@ -13,7 +13,7 @@ from ..algorithms.features.fourier import RandomFourier
 from ..algorithms.features.nystroem import Nystroem
 from ..algorithms.features.sketch import PolynomialCountSketch
 from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
-from ..core.block import blocks
+from ..core import memory
 from ..guard.guard import Guard
 from ..model.base import StreamModel
 from .expansions import expansion, sketch, waves
@@ -216,8 +216,8 @@ def _guard(graph: Graph, step: Guard, columns: Columns) -> Columns:
 def _nystroem(graph: Graph, step: Nystroem, columns: Columns) -> Columns:
     if not step.n_outputs:
         raise ValueError("a Nystroem map without features cannot be exported: it has no landmarks")
-    n = blocks.views(step.block).head.count
-    basis = blocks.views(step.block).per_vector[: step.n_outputs, :n]
+    n = memory.views(step.block).head.count
+    basis = memory.views(step.block).per_vector[: step.n_outputs, :n]
     tensor = expansion(graph, step, present(graph, columns), step.scale * basis)
     return Columns(tensor, step._feature_names())
 

@@ -204,6 +204,11 @@ def floats(values: Any) -> Any:
     return np.array([np.nan if value is None else value for value in read], np.float64)
 
 
+def writable(array: Any) -> Any:
+    """The array, or a copy if it is read-only, for which numba has a type of its own."""
+    return array if array.flags.writeable else array.copy()
+
+
 def as_list(values: Any) -> list[Any]:
     """The values of a column as Python's."""
     for method in ("tolist", "to_pylist", "to_list"):  # of numpy and pandas, of pyarrow, of polars

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
-from numba.core.errors import NumbaError
 
-from ..core.block.codes import Kernel as Code
-from ..core.expansion import custom_kernels
+from ..core import custom_kernels
+from ..core.codes import Kernel as Code
 from ..parameters import optional
 from .known import Kernel
 
@@ -66,15 +66,15 @@ class Custom(Kernel):
             raise ValueError(f"function must be a function of two rows, not {function!r}")
         self.function = function
         self.name = name
-        known = custom_kernels.function_of(self.known_as)
+        known = custom_kernels.known_function(self.known_as)
         if known is not None and not _same_code(known, function):
             raise ValueError(
                 f"another kernel function is known as {self.known_as!r}: give this one a name of its own, "
                 "Custom(function, name=...)"
             )
         try:
-            custom_kernels.make_known(self.known_as, function)
-        except NumbaError as error:
+            custom_kernels.register(self.known_as, function)
+        except numba.errors.NumbaError as error:
             raise ValueError(f"function {function!r} cannot be compiled: {error}") from None
 
     @property
@@ -105,8 +105,7 @@ class Custom(Kernel):
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return {
             "kernel": Code.CUSTOM,
-            "custom": 1,
-            "function": custom_kernels.number_of(self.known_as),
+            "custom": custom_kernels.number_of(self.known_as),
         }
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ..core.block.codes import Kernel as Code
+from ..core.codes import Kernel as Code
 from ..parameters import Value, finite, instance_of, positive, whole
 
 

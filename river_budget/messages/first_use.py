@@ -2,61 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
-import time
-from typing import Any
-
-from numba.core import event
+from collections.abc import Iterator
 
 from .progress import Progress
 
-SLOW_SECONDS = 1.0  # seconds of compilation after which the line is printed
+SLOW_SECONDS = 1.0  # seconds of the first call of a pass after which the line is printed
 PACKAGE = __name__.partition(".")[0]
+_said = threading.Event()
 
 
-class FirstUse(event.Listener):  # type: ignore[misc]
-    """A listener to numba's compilation events that prints one line per process, on terminals only."""
-
-    def __init__(self, slow: float = SLOW_SECONDS):
-        self.slow = slow
-        self.said = False
-        self.depth = 0  # nesting: callees are compiled while their callers are
-        self.spent = 0.0  # seconds spent on compilation so far
-        self.begun = 0.0
-        self.timer: threading.Timer | None = None
-
-    def on_start(self, event: Any) -> None:
-        function = event.data["dispatcher"].py_func
-        self.depth += 1
-        if self.depth > 1 or self.said or function.__module__.partition(".")[0] != PACKAGE:
-            return
-        if sys.stderr is None or not sys.stderr.isatty():
-            return
-        self.begun = time.monotonic()
-        self.timer = threading.Timer(max(self.slow - self.spent, 0.0), self._print_once)
-        self.timer.daemon = True
-        self.timer.start()
-
-    def on_end(self, event: Any) -> None:
-        self.depth -= 1
-        if self.depth == 0 and self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
-            self.spent += time.monotonic() - self.begun
-
-    def _print_once(self) -> None:
-        if self.said or Progress.drawing:  # a line would break a progress bar
-            return
-        self.said = True
-        print(
-            f"{PACKAGE}: code is compiled for its first use. This takes some seconds for each algorithm, "
-            "once: the result is kept on disk.",
-            file=sys.stderr,
-            flush=True,
-        )
+@contextlib.contextmanager
+def announced(slow: float = SLOW_SECONDS) -> Iterator[None]:
+    """Print one line per process, on terminals only, if what is done meanwhile takes long."""
+    if _said.is_set() or sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    timer = threading.Timer(slow, _print_once)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
-def announce_compilation() -> None:
-    """Register the listener with numba."""
-    event.register("numba:compile", FirstUse())  # type: ignore[no-untyped-call]
+def _print_once() -> None:
+    if _said.is_set() or Progress.drawing:  # a line would break a progress bar
+        return
+    _said.set()
+    print(
+        f"{PACKAGE}: code is compiled for its first use. This takes some seconds for each algorithm, "
+        "once: the result is kept on disk.",
+        file=sys.stderr,
+        flush=True,
+    )

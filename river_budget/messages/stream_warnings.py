@@ -9,7 +9,7 @@ from typing import Any
 
 from river import compose
 
-from ..core.block import blocks
+from ..core import memory
 from ..core.rounds.stream_warnings import (
     DIVERGED,
     DIVERGED_TIMES,
@@ -85,11 +85,11 @@ TEXTS = {
 
 def issue_warnings(model: Any) -> bool:
     """Issue the warnings for the alarms of a model; returns whether there were any. Resets head.alarm."""
-    head = blocks.views(model.block).head
+    head = memory.views(model.block).head
     due = head.alarm
     if not due:
         return False
-    head.alarm, head.said = 0, head.said | due
+    head.alarm, head.warned = 0, head.warned | due
     for alarm, text in TEXTS.items():
         if due & alarm:
             warn(model, text.format(head.target_size))
@@ -98,8 +98,8 @@ def issue_warnings(model: Any) -> bool:
 
 def issue_once(model: Any, alarm: int) -> None:
     """Issue the warning for an alarm, unless the model has given it."""
-    head = blocks.views(model.block).head
-    head.alarm |= alarm & ~head.said
+    head = memory.views(model.block).head
+    head.alarm |= alarm & ~head.warned
     issue_warnings(model)
 
 
@@ -108,7 +108,7 @@ def warn_of_width(model: Any) -> None:
     kernel = model.kernel_in_use
     if not isinstance(getattr(kernel, "gamma", None), str):
         return
-    head = blocks.views(model.block).head
+    head = memory.views(model.block).head
     in_the_first = kernel.header_fields(1)["gamma"] / head.gamma
     if len(model.features) > NAMES_TIMES * in_the_first:
         issue_once(model, MANY_NAMES)

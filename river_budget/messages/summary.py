@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.block import blocks
+from ..core import memory
 
 SHOWN_ITEMS = 5  # a summary lists at most so many classes and features
 SCORED_ROWS = 5000  # rows scored to find the best features: a summary takes milliseconds
@@ -75,7 +75,7 @@ def _kernel(model: Any) -> str:
     text = repr(model.kernel_in_use)
     if model.block is None or not isinstance(getattr(model.kernel_in_use, "gamma", None), str):
         return text
-    return f"{text}, here gamma = {blocks.views(model.block).head.gamma:.4g}"
+    return f"{text}, here gamma = {memory.views(model.block).head.gamma:.4g}"
 
 
 def _some(texts: list[str]) -> str:

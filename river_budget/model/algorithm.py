@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.block import blocks
-from ..core.block.codes import Maintenance
+from ..core import memory
 from ..core.budget.united import project_cheapest, remove_lightest
-from ..core.expansion.mean_iterate import decide_mean
-from ..core.expansion.scoring import decide
+from ..core.codes import Maintenance, Strategy
+from ..core.expansion.scoring import score, score_mean
 from ..kernels import Kernel
-from .calls import Call
+from .calls import run_once
 from .stored import Vectors
 
 
@@ -39,22 +38,25 @@ def check_kept(model: Any, declared: Any, doing: str, field: str, names: tuple[s
         )
 
 
-def by_pass(model: Any, united: bool) -> None:
+def _kind_of(model: Any, united: bool) -> Strategy:
+    """The kind of strategy that makes a model smaller; pairs are merged in a sum, where merging more would lose more."""
+    kind: Strategy = model.strategy.kind
+    return Strategy.PAIRS if united and kind is Strategy.MANY else kind
+
+
+def shrink_by_pass(model: Any, united: bool) -> None:
     """Apply the maintenance until a smaller budget is kept; in a sum of models to what changes it least."""
-    head = blocks.views(model.block).head
-    arity = head.arity
+    head = memory.head_of(model.block)
     if united and head.maintenance != Maintenance.MERGE:
-        Call(model.block).run(project_cheapest if head.factored else remove_lightest)
+        run_once(model, project_cheapest if head.factored else remove_lightest)
         return
-    if model.algorithm.shrink is None:
+    shrink = model.algorithm.shrink
+    if shrink is None:
         raise NotImplementedError(
-            f"{type(model).__name__} has no pass that keeps a smaller budget: Algorithm(shrink=...), such as "
-            "core.budget.removal.shrink_to_budget"
+            f"{type(model).__name__} has no pass that keeps a smaller budget: Algorithm(shrink=...), or a rule: "
+            "extending.algorithm(round_of, keep=extending.remove_oldest)"
         )
-    if united:
-        head.arity = 2  # merging more than two at once would lose more
-    Call(model.block).run(model.algorithm.shrink)
-    head.arity = arity
+    run_once(model, shrink[_kind_of(model, united)] if isinstance(shrink, Mapping) else shrink)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,9 @@ class After:
     change: Callable[[Any, str], None] = nothing  # (model, name): a parameter has another value
     # (model): a third class came, and coefficients a of one output are (-a/2, a/2, 0)
     promotion: Callable[[Any], None] = nothing
-    budget: Callable[[Any, bool], None] = by_pass  # (model, united): there are too many vectors
+    budget: Callable[[Any, bool], None] = (
+        shrink_by_pass  # (model, united): there are too many vectors
+    )
     union: Callable[[Any, list[Any]], None] = nothing  # (model, parts): it became a sum of models
 
 
@@ -88,13 +92,14 @@ class Algorithm:
     # the compiled pass, or {kind of maintenance, or span: pass}; None: nothing to learn
     learn: Any
     state: Any  # the record; a field with a parameter's name holds the parameter's value
-    shrink: Any = None  # the compiled pass that keeps a smaller budget
+    # the compiled pass that keeps a smaller budget, or {kind of maintenance: pass}
+    shrink: Any = None
     header: Mapping[str, Any] = field(default_factory=dict)  # more fields of the header
     # fields of the record that do not begin with 0
     start: Mapping[str, Any] = field(default_factory=dict)
-    score: Any = decide  # the compiled pass that only scores
+    score: Any = score  # the compiled pass that only scores
     # the same by the mean of the iterates, for models with the parameter `average`
-    mean: Any = decide_mean
+    mean: Any = score_mean
     # fields of the record, besides `averaged`, of which a sum of models has the largest
     counters: tuple[str, ...] = ()
     kernel: Kernel | None = None  # the kernel where the parameter is None; None: that of the task

@@ -19,8 +19,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from river import base
 
-from ..core.block import blocks
-from ..core.block.limits import KERNELS
+from ..core import memory
+from ..core.expansion.kernels import KERNELS
 from ..inputs.features import FeatureIndex, in_order
 from ..kernels import RBF, Custom, Kernel
 from ..maintenance import Maintenance
@@ -57,6 +57,11 @@ USUAL = {
 BEHIND_THE_TABLE = "a feature would get a place behind the table of this model: load it anew"
 for _name, _parameter in USUAL.items():
     _parameter.name = _name
+
+
+def _stamp_in(block: Any) -> int:
+    """The stamp of the layout in which a block was made."""
+    return int(block[:8].view(np.int64)[0]) if len(block) >= memory.TABLES_AT else 0
 
 
 def nothing_prepared() -> dict[str, Any]:
@@ -198,8 +203,7 @@ class StreamModel(base.Estimator):
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         """The header fields of a new block."""
-        own = {"random": self.entropy, "scale": 1.0, "needs": self.algorithm.columns.needs}
-        own["width"] = n_features
+        own = {"random": self.entropy, "scale": 1.0, "arity": 2, "width": n_features}
         kernel = self.kernel_in_use.header_fields(self.first_columns or n_features)
         fields = kernel | own | values_of(self.algorithm.header, self)
         of_columns: dict[str, Any] = self.algorithm.columns.header(self, fields)
@@ -208,8 +212,8 @@ class StreamModel(base.Estimator):
     def create_block(self, n_features: int, **fields: Any) -> None:
         """Allocate the model's block; `fields` replace some of the usual header fields."""
         fields = self.header_fields(n_features) | fields
-        self.block = blocks.allocate(stamp=self.stamp(), **fields)
-        self.algorithm.columns.furnish(self)
+        self.block = memory.allocate(stamp=self.stamp(), **fields)
+        self.algorithm.columns.init_tables(self)
         state = self.state_record()
         for name, value in values_of(self.algorithm.start, self).items():
             state[name] = value
@@ -219,7 +223,7 @@ class StreamModel(base.Estimator):
         """Replace the block by a copy with other sizes."""
         if "outputs" in sizes:
             sizes.setdefault("per_vector", self.header_fields(1).get("per_vector", 0))
-        self.replace(block=blocks.resized(self.block, **sizes))
+        self.replace(block=memory.resized(self.block, **sizes))
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         """Give places to new features. `beside`: names that must keep their places."""
@@ -230,7 +234,7 @@ class StreamModel(base.Estimator):
         if len(names) > len(self.features.vacant):
             columns.make_room(self, len(names), beside)
         places = self.features.next_places(len(names))
-        if max(places, default=-1) >= blocks.width_in(self.block):
+        if max(places, default=-1) >= memory.head_of(self.block).width:
             raise RuntimeError(BEHIND_THE_TABLE)  # compiled code checks no bounds
         columns.write(self, in_order(names), places)
         self.change_names(self.features.add, names)
@@ -288,11 +292,11 @@ class StreamModel(base.Estimator):
     @classmethod
     def stamp(cls) -> int:
         """A hash of the layout of the model's block, to recognise pickles of another version."""
-        return blocks.stamp_of(cls.algorithm.state)
+        return memory.stamp_of(cls.algorithm.state)
 
     def state_record(self) -> Any:
         """The algorithm's own record in the block."""
-        return blocks.state_of(self.block, self.algorithm.state)
+        return memory.state_of(self.block, self.algorithm.state)[0]
 
     @property
     @looks_at_the_model
@@ -343,7 +347,7 @@ class StreamModel(base.Estimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if "block" not in state or (
-            self.block is not None and blocks.stamp_in(self.block) != self.stamp()
+            self.block is not None and _stamp_in(self.block) != self.stamp()
         ):
             raise TypeError(
                 f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
@@ -352,7 +356,7 @@ class StreamModel(base.Estimator):
         # a shallow copy of a model would share the index, but not the block
         self.features = copy.copy(state["features"])
         if self.block is not None:
-            self.block = blocks.aligned(self.block)
+            self.block = memory.aligned(self.block)
 
     # inspection
 
@@ -364,7 +368,7 @@ class StreamModel(base.Estimator):
     @looks_at_the_model
     def n_examples(self) -> int:
         """The number of examples learned, without those of weight 0; for a merged model, the largest of its parts."""
-        return 0 if self.block is None else blocks.views(self.block).head.judged
+        return 0 if self.block is None else memory.views(self.block).head.n_examples
 
     def summary(self) -> str:
         """The state of the model as text: examples learned, vectors stored, features with the largest effect."""

@@ -11,7 +11,7 @@ from ..inputs.batches import Batch
 from ..kernels import Custom
 from ..messages.stream_warnings import issue_warnings
 from .base import StreamModel
-from .calls import Call, Rows
+from .calls import EXAMPLES_PER_CALL, Rows, Workspace, rows_for, run_over
 from .lock import let_others
 
 FEW_SCORED = 64  # so many examples are scored while other threads wait; more by a copy of the block
@@ -32,12 +32,14 @@ class ManyAtOnce(StreamModel):
 
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """Run the learning pass over all rows; where it stops, prepare the model and continue."""
-        done, n = 0, len(rows)
+        done, n, work = 0, len(rows), Workspace(self, self.block)
         while done < n:
-            call = Call(self.block, rows[done:], targets[done:], weights[done:], scores[done:])
-            done += call.run(self.learning_pass)
-            if done < n and not issue_warnings(self):
+            some = slice(done, min(done + EXAMPLES_PER_CALL, n))
+            examples = rows_for(rows[some], targets[some], weights[some], scores[some])
+            done += work.run(self.learning_pass, examples)
+            if done < some.stop and not issue_warnings(self):
                 (self.algorithm.prepare or self.algorithm.columns.grow)(self)
+                work = Workspace(self, self.block)
 
     def _reading(self) -> Any:
         """What turns scores into an answer, as the labels. Read with the lock that they are made with, as a thread that
@@ -65,13 +67,13 @@ class ManyAtOnce(StreamModel):
             n_outputs = self.n_outputs if n_scores is None else n_scores
             rows = batch.known(self.features, self.takes_lists)
             if len(batch) <= FEW_SCORED or block is None:
-                return scores_by(score, block, rows, n_outputs), read
+                return scores_by(self, score, block, rows, n_outputs), read
             block = block.copy()
-        return scores_by(score, block, rows, n_outputs), read
+        return scores_by(self, score, block, rows, n_outputs), read
 
     def _score_rows(self, rows: Any) -> Rows:
         """The scores of rows that were made for the present state of the model."""
-        return scores_by(self.scoring_pass, self.block, rows, self.n_outputs)
+        return scores_by(self, self.scoring_pass, self.block, rows, self.n_outputs)
 
     def parts_of(self, batch: Batch, wanted: bool = False) -> Iterator[Part]:
         """The parts of a batch to be learned, whose features become known ones. wanted: scores from before it are wanted.
@@ -118,9 +120,9 @@ class ManyAtOnce(StreamModel):
         return batch.known(self.features, self.takes_lists)
 
 
-def scores_by(score: Any, block: Any, rows: Any, n_outputs: int) -> Rows:
+def scores_by(model: Any, score: Any, block: Any, rows: Any, n_outputs: int) -> Rows:
     """The scores of rows by a compiled pass."""
     scores: Rows = np.zeros((len(rows), n_outputs))
     if block is not None:
-        Call(block, rows, scores=scores).run(score)
+        run_over(model, score, block, rows, scores)
     return scores

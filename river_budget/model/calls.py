@@ -1,178 +1,114 @@
-"""Prepare calls of compiled passes: the array of addresses that a pass takes, and the workspace it needs.
+"""Calls of compiled passes: the arrays that passes take, and calls for one example, which are made once and reused.
 
-To unpack an array argument from Python takes numba as long as forty support vectors. So a pass takes one
-array, with the addresses and sizes of all other arrays (core/examples/call.py). The caller keeps these alive.
+A pass gets the arguments that it names: `m` (core/memory.py), `states`, the algorithm's own record as an array of one, `rows`,
+the examples, and what the columns of a model give in `extra_arguments`.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import math
 import struct
 from collections.abc import Callable, Collection
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.block import blocks, layout
-from ..core.compiling import by_address
-from ..core.examples import call as words
-from ..core.expansion.custom_kernels import address_for
+from ..core import memory
+from ..core.compiling import arguments_of
+from ..core.compiling import entry_of as compiled_entry
 from ..inputs.features import EXACT, SUMS, FeatureIndex, packer_of
+from ..inputs.frames import writable
 from ..inputs.lists import Lists
+from ..messages.first_use import announced
 
-Block = NDArray[np.uint8]  # the memory of a model, see core/block/layout.py
+Block = NDArray[np.uint8]  # the memory of a model, see core/memory.py
 Rows = NDArray[np.float64]  # two-dimensional: examples, scores, support vectors, coefficients
-ADDRESSES: Any = (numba.int64[::1],)  # the signature of a pass
-NO_NUMBERS: Any = np.empty(0)
-NO_ROWS: Any = np.empty((0, 0))
-
-# Addresses that advance with the rows
-ADVANCING = (words.ROWS, words.TARGETS, words.WEIGHTS, words.SCORES, words.STARTS)
-EXAMPLES_PER_CALL = 2**10  # a pass gathers at most so many: Python answers Ctrl-C between its calls
-DESK_NUMBERS = 2**16  # numbers that are gathered at once, unless one example needs more
-NOT_GATHERED = -1  # in DONE: the pass takes whole rows and gathers nothing
-
-_SCRATCH_AT = layout.HEADER.fields["scratch"][1]  # type: ignore[index]
-_three_at = struct.Struct("=qqq").unpack_from  # three header fields: scratch, function, needs
-_FUNCTION_AT = slice(layout.WIPED_BYTES, layout.WIPED_BYTES + 8)  # in scratch space
+NO_NUMBERS: Any = np.zeros(0)
+NO_ROWS: Any = np.zeros((0, 0))
+EXAMPLES_PER_CALL = 2**10  # Python answers Ctrl-C between the calls of a pass
 
 
-class _Memory(ctypes.Structure):
-    """A structure without fields, to get the address of any buffer by `from_buffer`."""
-
-
-_memory_of, _address_of = _Memory.from_buffer, ctypes.addressof
-
-
-def address_of(array: Any) -> int:
-    """The address of a C-contiguous array. (`array.ctypes.data` takes six times as long.)"""
-    try:
-        return _address_of(_memory_of(array))
-    except TypeError:  # the array is read-only
-        address: int = array.ctypes.data
-        return address
+def rows_for(rows: Any, targets: Any, weights: Any, scores: Any) -> memory.Rows:
+    """Examples, a matrix of float64 or Lists, as passes take them."""
+    targets, weights = writable(targets), writable(weights)
+    if type(rows) is Lists:
+        return memory.Rows(rows.starts, rows.places, rows.values, targets, weights, scores)
+    return memory.dense(writable(rows), targets, weights, scores)
 
 
 class Workspace:
-    """Scratch space, which grows with what passes over a block need.
+    """The arguments of passes over a block, with scratch space that no other call uses meanwhile."""
 
-    A pass may store numbers for its next call with the same model; a call with another model erases them.
-    """
+    __slots__ = ("arguments",)
 
-    __slots__ = ("address", "block", "size", "space")
+    def __init__(self, model: Any, block: Block):
+        self.arguments: dict[str, Any] = {
+            "m": memory.cut(block),
+            "states": memory.state_of(block, model.algorithm.state),
+            **model.algorithm.columns.extra_arguments(model, block),
+        }
 
-    def __init__(self) -> None:
-        self.size, self.block = -1, None
+    def move(self, model: Any, block: Block) -> None:
+        """Use the same scratch space for the block of another model of the same sizes."""
+        self.arguments |= {
+            "m": memory.cut(block, self.arguments["m"]),
+            "states": memory.state_of(block, model.algorithm.state),
+            **model.algorithm.columns.extra_arguments(model, block),
+        }
 
-    def scratch_for(self, block: Any) -> int:
-        """The address of scratch space for a pass over this block.
+    def arguments_of(self, compiled: Any, rows: memory.Rows | None = None) -> tuple[Any, ...]:
+        """What a pass takes."""
+        given = self.arguments if rows is None else self.arguments | {"rows": rows}
+        return tuple(given[name] for name in arguments_of(compiled))
 
-        Compiles the shared functions that the pass needs.
-        """
-        needed, function, needs = _three_at(block, _SCRATCH_AT)
-        if needs & ~by_address.ready:
-            by_address.make_ready(needs)
-        if needed > self.size:
-            self.space = blocks.scratch_for(block)
-            self.address, self.size = address_of(self.space), needed
-        elif block is not self.block:
-            self.space[: layout.WIPED_BYTES] = 0
-        self.block = block
-        if function:
-            self.space[_FUNCTION_AT].view(np.int64)[0] = address_for(function)
-        return self.address
-
-
-_write_words = struct.Struct(f"={words.N_WORDS}q").pack_into
-
-
-class Call:
-    """One call of a pass, with arrays that are C-contiguous.
-
-    `move` redirects a call to another block or to some of the rows, which takes less time than a new call.
-    """
-
-    __slots__ = ("addresses", "arrays", "desk", "firsts", "steps")
-
-    def __init__(
-        self,
-        block: Any,
-        rows: Any = NO_ROWS,
-        targets: Any = NO_NUMBERS,
-        weights: Any = NO_NUMBERS,
-        scores: Any = NO_ROWS,
-    ):
-        workspace = Workspace()
-        self.arrays = (block, workspace, rows, targets, weights, scores)
-        n, outputs = len(rows), scores.shape[1]
-        if type(rows) is Lists:
-            lists = address_of(rows.starts), address_of(rows.places)
-            first, width, longest = address_of(rows.values), 0, rows.longest
-        else:
-            lists, first, width = (0, 0), address_of(rows), rows.shape[1]
-            longest = width
-        self.desk, desk = _desk(longest + 1, n)
-        self.firsts = (
-            *(first, address_of(targets), address_of(weights), address_of(scores)),
-            lists[0],
-        )
-        # how far each address advances per row, in bytes
-        self.steps = (8 * width, 8, 8, 8 * outputs, 8 * (lists[0] > 0))
-        self.addresses = _integers(words.N_WORDS)
-        _write_words(
-            *(self.addresses, 0, address_of(block), workspace.scratch_for(block)),
-            *(*self.firsts[:4], n, width, outputs, *lists),
-            *desk,
-        )
-
-    def model(self) -> Any:
-        """The model of the call with its scratch space, for Python."""
-        return layout.PlainModel(
-            int(self.addresses[words.BLOCK]), int(self.addresses[words.SCRATCH])
-        )
-
-    def move(self, block: Any, start: int, stop: int) -> None:
-        """Redirect the call to this block and to the rows from start to stop."""
-        addresses = self.addresses
-        addresses[words.BLOCK] = address_of(block)
-        addresses[words.SCRATCH] = self.arrays[1].scratch_for(block)
-        addresses[words.SIZE] = stop - start
-        for place, first, step in zip(ADVANCING, self.firsts, self.steps, strict=True):
-            addresses[place] = first + start * step
-
-    def run(self, compiled: Any) -> int:
-        """Call the compiled pass until all rows are processed or it stops; returns how many it processed."""
-        addresses = self.addresses
-        size, done = int(addresses[words.SIZE]), compiled(addresses)
-        total: int = done
-        while done == addresses[words.DONE] and total < size:  # the desk had room for no more
-            for place, step in zip(ADVANCING, self.steps, strict=True):
-                addresses[place] += done * step
-            addresses[words.SIZE] = size - total
-            done = compiled(addresses)
-            total += done
-        return total
+    def run(self, compiled: Any, rows: memory.Rows | None = None) -> Any:
+        """Run a pass over examples, or one that takes none; returns how many it has processed."""
+        arguments = self.arguments_of(compiled, rows)
+        kind = tuple(argument is None for argument in self.arguments["m"][-2:])
+        return _entry(compiled, kind, arguments)(*arguments)
 
 
-def _desk(longest: int, n: int) -> tuple[Any, tuple[int, ...]]:
-    """(memory in which a pass gathers the present features of examples, its addresses and sizes in a call)"""
-    n = min(n, EXAMPLES_PER_CALL)
-    room = min(n * words.LISTED * longest, max(words.LISTED * longest, DESK_NUMBERS))
-    space = _integers(words.PARTS * n + room + longest)
-    space[-longest:] = np.arange(longest)
-    first = address_of(space)
-    desk = first + 8 * words.PARTS * n
-    end = desk + 8 * room
-    return space, (first, n, desk, end, NOT_GATHERED, end, longest)
+_entries: dict[Any, Any] = {}
 
 
-def _integers(n: int) -> Any:
-    """An uninitialised array of n integers."""
-    return np.empty(n, np.int64)
+def entry_of(compiled: Any, arguments: tuple[Any, ...]) -> Any:
+    """The machine code of a pass for these arguments; on a terminal it is said if that takes long."""
+    with announced():
+        return compiled_entry(compiled, arguments)
+
+
+def _entry(compiled: Any, kind: tuple[bool, ...], arguments: tuple[Any, ...]) -> Any:
+    """The machine code of a pass. Types of arguments differ in nothing but `kind`: which parts of `m` are None."""
+    key = compiled, kind
+    found = _entries.get(key)
+    if found is None:
+        found = _entries[key] = entry_of(compiled, arguments)
+    return found
+
+
+NO_EXAMPLES = rows_for(NO_ROWS, NO_NUMBERS, NO_NUMBERS, NO_ROWS)
+
+
+def run_once(model: Any, compiled: Any, block: Block | None = None) -> None:
+    """Run a pass that takes no examples over the model's block, or over another one."""
+    Workspace(model, model.block if block is None else block).run(compiled)
+
+
+def run_over(
+    model: Any, compiled: Any, block: Block, rows: Any, scores: Rows, targets: Any = None
+) -> int:
+    """Run a pass over all examples, in parts; returns how many it has processed."""
+    work, n, done = Workspace(model, block), len(rows), 0
+    zeros = np.zeros(n) if targets is None else targets
+    while done < n:
+        some = slice(done, min(done + EXAMPLES_PER_CALL, n))
+        count = work.run(compiled, rows_for(rows[some], zeros[some], zeros[some], scores[some]))
+        done += count
+        if count < some.stop - some.start:
+            break
+    return done
 
 
 def _array_and_view(*shape: int) -> tuple[Any, Any]:
@@ -182,33 +118,35 @@ def _array_and_view(*shape: int) -> tuple[Any, Any]:
 
 
 @functools.cache
-def class_of_passes(learn: Any, score: Any) -> Any:
-    """A class that holds these passes: what a class refers to is not counted as the memory of a model."""
+def class_of_passes(learn: Any, score: Any, kind: tuple[bool, ...] = ()) -> Any:
+    """A class that holds these passes, for arguments of one kind (`_entry`): what a class refers to is not counted as the
+    memory of a model."""
     passes = type("Passes", (), {})
     for name, compiled in (("learn", learn), ("score", score)):
         setattr(passes, name, staticmethod(functools.partial(_first_call, passes, name, compiled)))
     return passes
 
 
-def _first_call(passes: Any, name: str, compiled: Any, addresses: Any) -> Any:
+def _first_call(passes: Any, name: str, compiled: Any, *arguments: Any) -> Any:
     """Call a pass, which compiles it, and let later calls go past numba's choice of a signature: half of a call's time."""
-    done = compiled(addresses)
-    if hasattr(compiled, "get_overload"):  # absent with NUMBA_DISABLE_JIT
-        compiled = compiled.get_overload(ADDRESSES)
-    setattr(passes, name, staticmethod(compiled))
-    return done
+    entry = entry_of(compiled, arguments)
+    setattr(passes, name, staticmethod(entry))
+    return entry(*arguments)
 
 
-class Prepared(Call):
+class Prepared:
     """A call for one example, made once and reused.
 
     Single numbers are read and written through memoryviews, which is twice as fast as through arrays.
     """
 
     __slots__ = (
-        *("block", "passes", "values", "target", "weight", "scores", "arrived"),
-        *("x", "total", "edition", "places", "new", "lent"),
+        *("arrays", "arrived", "block", "learning", "passes", "scores", "scoring", "target"),
+        *("values", "weight", "work"),
+        *("edition", "lent", "new", "places", "total", "x"),
     )
+    learning: tuple[Any, ...]  # the arguments of passes.learn
+    scoring: tuple[Any, ...]  # the arguments of passes.score
     x: dict[
         Any, float
     ]  # the example that is written in it, but for a row that was written by `takes`
@@ -218,21 +156,35 @@ class Prepared(Call):
     new: Collection[Any]  # those of its names that have no place
     lent: bool  # whether further ones have places only until the example is learned
 
-    def __init__(self, passes: Any, block: Any, rows: Any, n_outputs: int):
-        self.block, self.passes = block, passes
-        self.x, self.total, self.edition, self.places, self.new, self.lent = (
-            {},
-            0.0,
-            None,
-            [],
-            (),
-            False,
-        )
-        self.arrived = memoryview(blocks.field_of(block, "arrived"))  # how many vectors so far
+    def __init__(self, model: Any, block: Block, rows: Any):
+        self.block = block
+        self.x, self.edition, self.places, self.new, self.lent = {}, None, [], (), False
+        self.total = 0.0  # of the values of x
+        self.arrived = memoryview(memory.field_of(block, "arrived"))  # how many vectors so far
         targets, self.target = _array_and_view(1)
         weights, self.weight = _array_and_view(1)
-        scores, self.scores = _array_and_view(1, n_outputs)
-        super().__init__(block, rows, targets, weights, scores)
+        scores, self.scores = _array_and_view(1, model.n_outputs)
+        self.arrays = rows, targets, weights, scores
+        self.work = Workspace(model, block)
+        own, (learn, score) = rows_for(*self.arrays), (model.learning_pass, model.scoring_pass)
+        kind = tuple(argument is None for argument in self.work.arguments["m"][-2:])
+        self.passes = class_of_passes(learn, score, kind)
+        self.learning = () if learn is None else self.work.arguments_of(learn, own)
+        self.scoring = self.work.arguments_of(score, own)
+
+    def learn(self) -> int:
+        """Learn the example; returns whether it was learned."""
+        learned: int = self.passes.learn(*self.learning)
+        return learned
+
+    def score(self) -> list[float]:
+        """The scores of the example."""
+        self.weight[0] = (
+            0.0  # where one pass scores and learns, examples of weight 0 are only scored
+        )
+        self.passes.score(*self.scoring)
+        scores: list[float] = self.scores.tolist()
+        return scores
 
 
 class Unwritten:
@@ -250,11 +202,11 @@ class PreparedRow(Prepared):
 
     __slots__ = ("get", "length", "write")
 
-    def __init__(self, passes: Any, block: Any, features: FeatureIndex, n_outputs: int):
+    def __init__(self, model: Any, block: Block, features: FeatureIndex):
         rows, self.values = _array_and_view(1, features.width)
         self.length, self.get = features.reader()
         self.write = functools.partial(packer_of(features.width), self.values, 0)
-        super().__init__(passes, block, rows, n_outputs)
+        super().__init__(model, block, rows)
 
     def takes(self, x: dict[Any, Any]) -> bool:
         """Write an example, if it has exactly the known names, and numbers as values; returns whether it has."""
@@ -282,14 +234,13 @@ class PreparedList(Prepared):
 
     __slots__ = ("bounds", "room")
 
-    def __init__(self, passes: Any, block: Any, room: int, n_outputs: int):
+    def __init__(self, model: Any, block: Block, room: int):
         self.room = room
         values, self.values = _array_and_view(room)
-        whole: Any = _integers(room + 2)
-        whole[:] = 0
+        whole: Any = np.zeros(room + 2, np.int64)
         whole[1] = room
         self.bounds = memoryview(whole)  # start, end and places
-        super().__init__(passes, block, Lists(whole[:2], whole[2:], values), n_outputs)
+        super().__init__(model, block, Lists(whole[:2], whole[2:], values))
 
     def holds(self, x: dict[Any, Any]) -> bool:
         """Whether this example is written in the call, by a prediction.

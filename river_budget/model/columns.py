@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..core.block import blocks
-from ..core.compiling.needs import Need
+from ..core import memory
 from .calls import Rows
 
 SPARE_FEATURES_SHARE = 0.25  # table rows in reserve, as a share, once new features have appeared
@@ -28,7 +27,6 @@ class Columns:
     """What a model does where names, parameters or classes come. Each method is given the model."""
 
     approximates: bool = False  # warns where gamma="c/d" counts the features of a first example
-    needs: Need = Need.EXAMPLES  # the shared functions that the passes call
 
     draws: ClassVar[bool] = False  # whether names that the model does not know count in scores
     lends: ClassVar[bool] = False  # whether new names keep places only if their example is stored
@@ -40,7 +38,11 @@ class Columns:
         """Further fields of the header of a block that has these."""
         return {}
 
-    def furnish(self, model: Any) -> None:
+    def extra_arguments(self, model: Any, block: Any) -> dict[str, Any]:
+        """What passes may name beside m, states and rows: arrays of the block, or scratch space."""
+        return {}
+
+    def init_tables(self, model: Any) -> None:
         """Write what stands in the tables of a new block."""
 
     def tables(self, model: Any) -> dict[str, Any]:
@@ -57,7 +59,7 @@ class Columns:
     def make_room(self, model: Any, new: int, beside: Collection[Any]) -> None:
         """Make room for so many new names; those `beside` keep their places."""
         wanted = len(model.features) + new
-        if wanted > blocks.width_in(model.block):
+        if wanted > memory.head_of(model.block).width:
             model.resize_block(width=wanted + int(SPARE_FEATURES_SHARE * wanted))
 
     def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:

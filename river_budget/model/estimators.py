@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from river import base
 
-from ..core.block import blocks
-from ..core.block.codes import Task
+from ..core import memory
+from ..core.codes import Task
 from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
 from ..kernels import RBF
@@ -110,7 +110,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
     def _promote(self, before: int) -> None:
         """Resize the block to the number of outputs that the labels need."""
         self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
-        model = blocks.views(self.block)
+        model = memory.views(self.block)
         if before == 1:
             promotion = self.algorithm.after.promotion
             check_kept(self, promotion, "with a third class", "promotion", ("per_vector",))
@@ -246,8 +246,8 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         """(labels, slope and lead of the calibration, which maps scores to probabilities)"""
         if self.block is None:
             return self.labels, 1.0, 0.0
-        slope, lead = blocks.reals(self.block, "slope", "lead")
-        return self.labels, slope or 1.0, lead
+        head = memory.head_of(self.block)
+        return self.labels, head.slope or 1.0, head.top_bonus
 
     def _predictions(self, scores: Rows, read: Any = None) -> Any:
         return (self.labels if read is None else read[0]).labels(scores)

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.block import blocks
-from ..core.expansion.scoring import decide, kernel_rows
+from ..core import memory
+from ..core.budget import strategies
+from ..core.codes import Strategy
+from ..core.expansion.scoring import kernel_rows, score
 from ..kernels import RBF
 from ..maintenance import Maintenance, Merge, Project
 from .batch_passes import scores_by
@@ -17,6 +19,13 @@ from .lock import looks_at_the_model
 from .one_by_one import OneByOne
 
 FIRST_CAPACITY = 64  # the first capacity of a model without a budget
+# The passes by which models with the parameter `maintenance` keep a smaller budget
+SHRINK = {
+    Strategy.REMOVE: strategies.shrink_removing,
+    Strategy.PAIRS: strategies.shrink_merging,
+    Strategy.MANY: strategies.shrink_merging_several,
+    Strategy.FACTOR: strategies.shrink_projecting,
+}
 MERGE, PROJECT = Merge(), Project()  # the default strategies, which models share
 
 
@@ -43,12 +52,12 @@ class BudgetModel(OneByOne):
         """The capacity of a block for `count` vectors and a newcomer."""
         budget = self.budget_in_use
         if budget is None:
-            return blocks.columns_for(max(FIRST_CAPACITY, count + 1))
-        return blocks.columns_for(int(min(max(self.algorithm.columns.room, count), budget)) + 1)
+            return memory.columns_for(max(FIRST_CAPACITY, count + 1))
+        return memory.columns_for(int(min(max(self.algorithm.columns.room, count), budget)) + 1)
 
     def keep_vectors(self, kept: Any) -> None:
         """Drop all vectors but these, given by their places in increasing order."""
-        model, n = blocks.views(self.block), len(kept)
+        model, n = memory.views(self.block), len(kept)
         for table in (model.vectors, model.coefficients, model.norms, model.arrivals):
             table[..., :n] = table[..., kept]
             table[..., n : model.head.count] = 0
@@ -58,7 +67,7 @@ class BudgetModel(OneByOne):
 
     def mean_rows(self) -> Any:
         """The coefficients of the mean of iterates, one row for each output: the last rows of `per_vector`."""
-        block = blocks.views(self.block)
+        block = memory.views(self.block)
         table = block.per_vector
         return (
             table[len(table) - block.head.outputs :]
@@ -71,19 +80,19 @@ class BudgetModel(OneByOne):
     @looks_at_the_model
     def vector_rows(self) -> Any:
         """The support vectors, one row each, with a column for each place."""
-        model = blocks.views(self.block)
+        model = memory.views(self.block)
         return np.ascontiguousarray(model.vectors[: self.features.width, : model.head.count].T)
 
     @looks_at_the_model
     def coefficient_columns(self) -> Rows:
         """The coefficients, one column per support vector."""
-        block = blocks.views(self.block)
+        block = memory.views(self.block)
         columns: Rows = block.head.scale * block.coefficients[:, : block.head.count]
         return columns
 
     def scores_at(self, rows: Any) -> Rows:
         """The values of the expansion at these rows."""
-        return scores_by(decide, self.block, rows, blocks.views(self.block).head.outputs)
+        return scores_by(self, score, self.block, rows, memory.views(self.block).head.outputs)
 
     def scores_of_vectors(self) -> Rows:
         """The values of the expansion at its own support vectors, one row each."""
@@ -95,7 +104,7 @@ class BudgetModel(OneByOne):
         """The Gram matrix: the kernel of every support vector with every other."""
         model = self.twin()  # so that no thread that learns waits for it
         rows = model.vector_rows()
-        values = scores_by(kernel_rows, model.block, rows, len(rows))
+        values = scores_by(model, kernel_rows, model.block, rows, len(rows))
         return 0.5 * (values + values.T)
 
     def squared_length(self) -> float:
@@ -110,7 +119,7 @@ class BudgetModel(OneByOne):
     @looks_at_the_model
     def n_support_vectors(self) -> int:
         """The number of support vectors."""
-        return 0 if self.block is None else blocks.views(self.block).head.count
+        return 0 if self.block is None else memory.views(self.block).head.count
 
     @property
     @looks_at_the_model
@@ -121,7 +130,7 @@ class BudgetModel(OneByOne):
         Perceptron are updated over millions of steps, and checked from time to time. In tests rounding
         errors stay far below the bounds (relative errors of 1e-6 or less), so a repair hints at a problem.
         """
-        return 0 if self.block is None else blocks.views(self.block).head.repairs
+        return 0 if self.block is None else memory.views(self.block).head.repairs
 
     def support_vectors(self) -> list[dict[str, Any]]:
         """The support vectors, oldest first.
@@ -133,7 +142,7 @@ class BudgetModel(OneByOne):
         own = self.twin()  # so that no thread that learns waits for it
         if own.block is None:
             return []
-        model, means, found = blocks.views(own.block), own.mean_rows(), []
+        model, means, found = memory.views(own.block), own.mean_rows(), []
         names = {place: name for name, place in own.features.places.items()}
         for j in np.argsort(model.arrivals[: model.head.count]):
             vector = model.vectors[:, j]

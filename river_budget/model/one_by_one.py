@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..inputs.batches import Batch
-from ..inputs.features import NO_PLACES, in_order
+from ..inputs.features import NO_PLACES, are_plain, in_order
 from .batch_passes import ManyAtOnce
-from .calls import PreparedList, PreparedRow, Unwritten, class_of_passes
+from .calls import PreparedList, PreparedRow, Unwritten
 from .lock import NESTED
 
 AGAIN: Any = object()
@@ -67,7 +67,7 @@ class OneByOne(ManyAtOnce):
             ):
                 try:
                     lock.changing = True
-                    learned = row.passes.learn(row.addresses)
+                    learned = row.learn()
                 finally:
                     lock.changing = False
                 if learned:
@@ -110,9 +110,9 @@ class OneByOne(ManyAtOnce):
         block, arrived = self.block, call.arrived[0] if call.lent else 0
         try:
             try:
-                if not call.passes.learn(call.addresses):
+                if not call.learn():
                     # the model must be prepared first, or a warning is due
-                    self.run_pass(*call.arrays[2:])
+                    self.run_pass(*call.arrays)
             finally:
                 if call.lent and (call.arrived[0] != arrived or self.block is not block):
                     self._keep_names(call)
@@ -166,8 +166,7 @@ class OneByOne(ManyAtOnce):
             if row.takes(x):
                 with self.lock.held:
                     if rows is self.free_rows:
-                        row.passes.score(row.addresses)
-                        scores = row.scores.tolist()
+                        scores = row.score()
                         rows.append(row)
                         return (scores, self._reading()) if read else scores
             else:
@@ -181,8 +180,7 @@ class OneByOne(ManyAtOnce):
                 call = self._written(call.x)
             # where features are drawn, unknown ones count
             if call.block is not None and not (call.new and self.algorithm.columns.draws):
-                call.passes.score(call.addresses)
-                scores = call.scores.tolist()
+                scores = call.score()
                 self._give_back(call)
                 return (scores, self._reading()) if read else scores
         found, reading = self._scores_read(Batch.of_one(call.x))
@@ -219,7 +217,12 @@ class OneByOne(ManyAtOnce):
             call = self._call_for_list(len(x))
             lent = features.lent(x) if self.algorithm.columns.lends else NO_PLACES
             call.lent = lent is not NO_PLACES
-            places = call.places = list(map(features.places.get, x, lent))
+            places = list(map(features.places.get, x, lent))
+            # by the order in which they will get places, as their norm is a sum
+            if places.count(-1) > 1 and are_plain(x):
+                x = {name: x[name] for name in in_order(x)}
+                places = list(map(features.places.get, x, lent))
+            call.places = places
             call.write(features.values_of(x), places)
             call.new = (
                 [name for name, place in zip(x, places, strict=True) if place < 0]
@@ -240,17 +243,12 @@ class OneByOne(ManyAtOnce):
         except MemoryError:  # it is made anew when it is needed
             pass
 
-    @property
-    def _passes(self) -> Any:
-        """The compiled passes, `learn` and `score` of a class."""
-        return class_of_passes(self.learning_pass, self.scoring_pass)
-
     def _call_for_row(self) -> PreparedRow:
         """A prepared call for one example with all known features."""
         row: PreparedRow | None = taken_from(self.free_rows)
         if row is None:
             with self.lock.held:
-                row = PreparedRow(self._passes, self.block, self.features, self.n_outputs)
+                row = PreparedRow(self, self.block, self.features)
         return row
 
     def _call_for_list(self, entries: int) -> PreparedList:
@@ -261,4 +259,4 @@ class OneByOne(ManyAtOnce):
         # first: another thread may change the passes with the block, and then this is an old one
         block = self.block
         room = max(SHORT_LIST_FEATURES, 2 * entries)
-        return PreparedList(self._passes, block, room, self.n_outputs)
+        return PreparedList(self, block, room)

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.block import blocks, layout
-from ..core.budget.keep import STRATEGIES
-from ..core.compiling.needs import Need
+from ..core import memory
+from ..core.budget.strategies import STRATEGIES
 from ..core.rounds.stream_warnings import FULL_TABLE
 from ..kernels import RBF, Laplacian
 from ..maintenance import Maintenance
@@ -35,7 +34,6 @@ class Vectors(Columns):
     limit: str = "budget"  # the parameter that limits the number of vectors
     # the maintenance where the parameter is None; None: by the kernel
     usual: Maintenance | None = None
-    needs: Need = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
     lends: ClassVar[bool] = True
 
     # parameters
@@ -61,11 +59,11 @@ class Vectors(Columns):
         strategy = model.strategy  # which may follow from the budget
         if model.block is None:
             return
-        head, budget = blocks.views(model.block).head, model.budget_in_use
-        head.budget = layout.UNLIMITED if budget is None else budget
+        head, budget = memory.views(model.block).head, model.budget_in_use
+        head.budget = memory.UNLIMITED if budget is None else budget
         if head.count > head.budget:
             model.algorithm.after.budget(model, False)
-        sizes = {"capacity": model.capacity_for(blocks.views(model.block).head.count)}
+        sizes = {"capacity": model.capacity_for(memory.views(model.block).head.count)}
         if budget is None and strategy is not None:
             # another one by default: tables of a projection would grow with the square of the number of vectors
             fields = strategy.header_fields()
@@ -84,23 +82,23 @@ class Vectors(Columns):
         means = model.n_outputs if getattr(model, "average", False) else 0
         return (strategy.header_fields() if strategy else {}) | {
             "capacity": model.capacity_for(0),
-            "budget": layout.UNLIMITED if budget is None else budget,
+            "budget": memory.UNLIMITED if budget is None else budget,
             "per_vector": fields.get("per_vector", 0) + means,
         }
 
     def grow(self, model: Any) -> None:
         """Double the capacity of the block, for models without a budget or with a large one."""
-        grown = GROWTH_FACTOR * blocks.views(model.block).head.capacity
+        grown = GROWTH_FACTOR * memory.views(model.block).head.capacity
         if model.budget_in_use is not None:
             grown = min(grown, model.budget_in_use + 1)
-            head = blocks.views(model.block).head
-            if blocks.columns_for(grown) <= head.capacity:
+            head = memory.head_of(model.block)
+            if memory.columns_for(grown) <= head.capacity:
                 raise RuntimeError(
                     f"the round of {type(model).__name__} has left {head.count} vectors, with {self.limit}="
-                    f"{model.budget_in_use}: it must remove those beyond, as core.budget.removal.remove_to_budget does"
+                    f"{model.budget_in_use}: it must remove those beyond, as `keep` of extending.algorithm does"
                 )
         try:
-            model.resize_block(capacity=blocks.columns_for(grown))
+            model.resize_block(capacity=memory.columns_for(grown))
         except MemoryError as error:
             error.add_note(
                 f"{type(model).__name__} needs room for {grown} support vectors of {len(model.features)} features"
@@ -113,31 +111,31 @@ class Vectors(Columns):
 
     def make_room(self, model: Any, new: int, beside: Collection[Any]) -> None:
         """Forget names that no vector uses, or make the table wider."""
-        width = blocks.width_in(model.block)
+        width = memory.head_of(model.block).width
         if not model.takes_lists or _free_places(model, width) >= new:
             super().make_room(model, new, beside)
             return
         self._forget_unused(model, beside)
         if _free_places(model, width) >= max(new, FREE_SHARE * width):
             return
-        capacity = blocks.views(model.block).head.capacity
+        capacity = memory.views(model.block).head.capacity
         most = max(LARGEST_TABLE // (8 * capacity), len(beside) + new)
         wider = min(int((1.0 + FREE_SHARE) * (width + new)), most)
         if wider > width:
             model.resize_block(width=wider)
-        if _free_places(model, blocks.width_in(model.block)) < new:
+        if _free_places(model, memory.head_of(model.block).width) < new:
             twin = model.twin()  # as Ctrl-C may come between the steps
             _drop_smallest(twin, most, new, beside)
             model.adopt(twin)
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:
-        places, vectors = model.features.places, blocks.views(model.block).vectors
+        places, vectors = model.features.places, memory.views(model.block).vectors
         unused = [name for name in names if name in places and not vectors[places[name]].any()]
         model.change_names(model.features.remove, unused)
 
     def _forget_unused(self, model: Any, kept: Collection[Any]) -> None:
         """Forget the names that no vector uses."""
-        block = blocks.views(model.block)
+        block = memory.views(model.block)
         numbers = block.vectors.view(np.int64)[:, : block.head.count]
         used = np.bitwise_or.reduce(numbers, axis=1) != 0  # twice as fast as `any` of floats
         if not used.all():
@@ -151,7 +149,7 @@ def _free_places(model: Any, width: int) -> int:
 def _drop_smallest(model: Any, most: int, new: int, kept: Collection[Any]) -> None:
     """Set the features with the smallest numbers in all vectors to 0, and forget their names: the table is full."""
     issue_once(model, FULL_TABLE)
-    block = blocks.views(model.block)
+    block = memory.views(model.block)
     vectors = block.vectors[:, : block.head.count]
     sizes = np.abs(vectors).max(axis=1, initial=0.0)
     places = model.features.places

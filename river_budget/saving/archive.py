@@ -1,6 +1,6 @@
-"""The file, format 2: a zip archive as `numpy.savez` writes it, with a text beside the arrays. Nothing in it is code.
+"""The file, format 1: a zip archive as `numpy.savez` writes it, with a text beside the arrays. Nothing in it is code.
 
-    model.json      {"format": 2, "river_budget": the version that wrote it, "model": a node}, see nodes.py
+    model.json      {"format": 1, "river_budget": the version that wrote it, "model": a node}, see nodes.py
     0/vectors.npy   the arrays of the first model that has a state, see states.py; 1/... those of the second
 
 `numpy.load(path)` opens it. The members are stored, not compressed, and each has a checksum.
@@ -21,7 +21,7 @@ import numpy as np
 from .._version import __version__
 from .errors import SavedModelError, damaged
 
-FORMAT = 2
+FORMAT = 1
 HEAD = "model.json"
 Arrays = dict[str, Any]
 END, LOCATOR = b"PK\5\6", b"PK\6\7"  # of a zip archive, and of one of more than 4 GB

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels, maintenance
-from ..core.expansion import custom_kernels
+from ..core import custom_kernels
 from ..parameters import Value
 from .errors import SavedModelError, damaged
 
@@ -93,7 +93,7 @@ def _dict(pairs: list[Any], depth: int) -> dict[Any, Any]:
 
 def _kernel_function(name: Any) -> kernels.Custom:
     """The kernel whose function is registered under this name; a file contains only names of functions."""
-    function = custom_kernels.function_of(name) if isinstance(name, str) else None
+    function = custom_kernels.known_function(name) if isinstance(name, str) else None
     if function is None:
         raise SavedModelError(
             f"the model has the kernel function {short(name)}, which this process does not know: files hold the "

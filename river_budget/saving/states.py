@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.block import blocks
+from ..core import memory
 from ..model.algorithm import value_of, values_of
 from ..model.expansion import BudgetModel
 from ..model.stored import LARGEST_TABLE
@@ -57,7 +57,7 @@ def encoded(model: Any, arrays: Arrays) -> Node:
         node["labels"] = [plain.encoded(label) for label in model.labels.known]
     if model.block is None:
         return node
-    head, record = blocks.views(model.block).head, model.state_record()
+    head, record = memory.views(model.block).head, model.state_record()
     node["numbers"] = {name: _number(getattr(head, name)) for name in trust.NUMBERS}
     node["own"] = {name: _number(record[name]) for name in record.dtype.names}
     node["arrays"] = int(next(reversed(arrays)).partition("/")[0]) + 1 if arrays else 0
@@ -77,7 +77,7 @@ def _keeps_whole_factor(model: Any) -> bool:
 
 def _tables(model: Any) -> dict[str, Any]:
     """The used parts of the tables of a block, and the algorithm's own; of vectors the rest is 0."""
-    block, width = blocks.views(model.block), max(model.features.width, 1)
+    block, width = memory.views(model.block), max(model.features.width, 1)
     n = block.head.count
     parts = {"vectors": (slice(width), slice(n)), "factor": (slice(n), slice(n))}
     found: dict[str, Any] = {
@@ -173,10 +173,10 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     if is_window(model) and not only_predicts:
         fields["factored"] = int(f"{folder}/factor" in source.arrays)
     source.reserve(2 * trust.size_of(fields))  # it is copied to be compared
-    model.block = blocks.allocate(stamp=model.stamp(), **fields)
-    columns.furnish(model)
+    model.block = memory.allocate(stamp=model.stamp(), **fields)
+    columns.init_tables(model)
     _restore_own(model, own)
-    block = blocks.views(model.block)
+    block = memory.views(model.block)
     for name, table in _tables(model).items():
         table[...] = trust.table(source, folder, name, table.shape, table.dtype)
     if isinstance(model, BudgetModel) and block.vectors[model.features.vacant].any():
@@ -188,10 +188,10 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
 
 def _drop_idle_vectors(model: Any) -> None:
     """Drop the vectors whose coefficients are 0, for a model that only predicts."""
-    block = blocks.views(model.block)
+    block = memory.views(model.block)
     used = np.flatnonzero(block.coefficients[:, : block.head.count].any(axis=0))
     model.keep_vectors(used)
-    model.resize_block(capacity=blocks.columns_for(len(used)))
+    model.resize_block(capacity=memory.columns_for(len(used)))
 
 
 def _fields(model: Any, numbers: dict[str, Any], only_predicts: bool) -> dict[str, Any]:
@@ -210,7 +210,7 @@ def _fields(model: Any, numbers: dict[str, Any], only_predicts: bool) -> dict[st
         limit = model.budget_in_use
         if limit is not None and count > limit:
             raise damaged(f"it holds {count} vectors, more than {limit}")
-        room = blocks.columns_for(count) if only_predicts else model.capacity_for(count)
+        room = memory.columns_for(count) if only_predicts else model.capacity_for(count)
         fields |= {"count": count, "capacity": room}
     if only_predicts:
         fields["factored"] = 0

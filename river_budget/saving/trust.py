@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.block import blocks
-from ..core.block.codes import Kernel
-from ..core.block.limits import BOUND
+from ..core import memory
+from ..core.codes import Kernel
+from ..core.expansion.kernels import BOUND
 from ..core.expansion.support import HUGE_SCALE, TINY_SCALE
-from ..core.rounds.calibration import LONGEST_LEAD, STEEPEST
+from ..core.rounds.calibration import LARGEST_BONUS, STEEPEST
 from ..model.expansion import BudgetModel
 from ..parameters import COUNT, FINITE
 from . import plain
@@ -33,13 +33,13 @@ NUMBERS: dict[str, tuple[float, float]] = {
     "arrived": COUNT,
     "random": RANDOM,
     "repairs": COUNT,
-    "judged": COUNT,
+    "n_examples": COUNT,
     "gamma": (0.0, FINITE[1]),
     "scale": (TINY_SCALE, HUGE_SCALE),
     "slope": (0.0, STEEPEST),
-    "lead": (0.0, LONGEST_LEAD),
+    "top_bonus": (0.0, LARGEST_BONUS),
     "slope_curvature": CURVATURE,
-    "lead_curvature": CURVATURE,
+    "top_bonus_curvature": CURVATURE,
     "cross_curvature": (-CURVATURE[1], CURVATURE[1]),
 }
 MOST_PLACES = 2**26  # of a table of vectors
@@ -83,7 +83,7 @@ def table(source: Source, folder: int, name: str, shape: tuple[int, ...], dtype:
 
 def size_of(fields: Mapping[str, Any]) -> int:
     """The bytes of a block with these header fields and of the scratch space that its passes need."""
-    return blocks.block_size(fields) + blocks.scratch_size(fields)
+    return memory.block_size(fields) + memory.scratch_size(fields)
 
 
 # the ranges of a class
@@ -105,7 +105,7 @@ def check_declared(model: Any) -> None:
     whole = {name for name in kinds.names if kinds[name].kind in "iu"}
     ranges = ranges_of(model)
     missing = whole.difference(model.parameters(), model.algorithm.start, ranges)
-    if model.block is not None and blocks.views(model.block).head.per_vector:
+    if model.block is not None and memory.views(model.block).head.per_vector:
         missing |= {"per_vector"}.difference(ranges)
     if missing:
         raise NotImplementedError(
@@ -128,7 +128,7 @@ def check_parameters(model: Any) -> None:
 def check_state(model: Any, count: int) -> None:
     """Check the state of a model whose block has been filled from a file."""
     check_declared(model)
-    block, record = blocks.views(model.block), model.state_record()
+    block, record = memory.views(model.block), model.state_record()
     tables = model.algorithm.columns.tables(model)
     for name, (least, most) in ranges_of(model).items():
         if name in record.dtype.names:
@@ -149,7 +149,7 @@ def check_state(model: Any, count: int) -> None:
 
 def _check_vectors(model: Any, count: int) -> None:
     """Check that arrival numbers differ, and that the norms are those of the vectors."""
-    block = blocks.views(model.block)
+    block = memory.views(model.block)
     arrivals = block.arrivals[:count]
     if count and not 0 <= arrivals.min() <= arrivals.max() < block.head.arrived:
         raise damaged("its vectors have come from the future")

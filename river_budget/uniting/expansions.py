@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algorithms.features.maps import Transformer
-from ..core.block import blocks
+from ..core import memory
 from ..core.budget import united as core
 from ..core.expansion.support import LARGEST
 from ..core.rounds.calibration import STEEPEST
 from ..inputs.batches import Batch
 from ..inputs.features import FeatureIndex, in_order
 from ..model.algorithm import check_kept
-from ..model.calls import Call
+from ..model.calls import run_once, run_over
 from ..model.expansion import BudgetModel
 
 # Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel expansion; for
@@ -63,7 +63,7 @@ def _settings(model: Any) -> dict[str, Any]:
         settings["maintenance"] = model.strategy
     kernel, learned = model.kernel_in_use, model.block is not None
     if learned and hasattr(kernel, "gamma"):
-        kernel = type(kernel)(**vars(kernel) | {"gamma": blocks.views(model.block).head.gamma})
+        kernel = type(kernel)(**vars(kernel) | {"gamma": memory.views(model.block).head.gamma})
     settings["kernel"] = kernel
     # random waves may be drawn again if there is no seed and nobody has seen them
     drawn = learned or isinstance(model, Transformer) or getattr(model, "seed", None) is not None
@@ -111,7 +111,7 @@ def unite_labels(result: Any, models: list[Any]) -> None:
 def columns_of(model: Any, result: Any) -> Any:
     """The matrix that maps the outputs of a model (rows) to those of the sum (columns)."""
     if not hasattr(model, "labels"):
-        return np.eye(blocks.views(model.block).head.outputs)
+        return np.eye(memory.views(model.block).head.outputs)
     known, names = model.labels.known, result.labels.known
     if len(names) <= 2:
         return np.array([[1.0 if known[0] == names[0] else -1.0]])
@@ -133,7 +133,7 @@ class Part:
 
     @property
     def block(self) -> Any:
-        return blocks.views(self.model.block)
+        return memory.views(self.model.block)
 
 
 def weighted_sum(models: list[Any], weights: list[float], budget: int | None) -> Any:
@@ -174,7 +174,7 @@ def _create_block(result: Any, parts: list[Part], **sizes: int) -> None:
     """An empty block for the features of a sum, with the kernel and the random numbers of the first part."""
     heads = [part.block.head for part in parts]
     fields = {name: getattr(heads[0], name) for name in ("gamma", "random")} | sizes
-    for name in ("repairs", "judged"):
+    for name in ("repairs", "n_examples"):
         fields[name] = max(getattr(head, name) for head in heads)
     result.create_block(max(len(result.features), 1), **fields | _calibration(parts))
 
@@ -187,7 +187,7 @@ def _calibration(parts: list[Part]) -> dict[str, float]:
     total, scale = sum(w for w, _ in used), sum(w / head.slope for w, head in used)
     return {"slope": min(max(1.0 / scale, 1.0 / STEEPEST), STEEPEST)} | {
         name: sum(w / total * getattr(head, name) for w, head in used)
-        for name in ("lead", "slope_curvature", "lead_curvature", "cross_curvature")
+        for name in ("top_bonus", "slope_curvature", "top_bonus_curvature", "cross_curvature")
     }
 
 
@@ -203,7 +203,7 @@ def _add_waves(result: Any, parts: list[Part]) -> None:
     result.features = result.index_of(names)
     _create_block(result, parts)
     columns.draw(result, result.block, names, range(len(names)))
-    block = blocks.views(result.block)
+    block = memory.views(result.block)
     for part in parts:
         for name in ("coefficients", "per_vector"):
             sums, table = getattr(block, name), getattr(part.block, name)
@@ -234,15 +234,15 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     _check_size(coefficients)
     # SBP, the only model with marks, has kernel values in `factor`, and fills it in when it is united
     factored = 0 if n_marks else result.header_fields(1).get("factored", 0)
-    _create_block(result, parts, capacity=blocks.columns_for(n + 1), factored=factored)
+    _create_block(result, parts, capacity=memory.columns_for(n + 1), factored=factored)
     absorb = core.absorb_projecting if factored else core.absorb
-    Call(result.block, rows, scores=coefficients).run(absorb)
-    block = blocks.views(result.block)
+    run_over(result, absorb, result.block, rows, coefficients)
+    block = memory.views(result.block)
     for place, vector in enumerate(vectors):
         block.per_vector[list(result.algorithm.columns.marks), place] = vector.marks
     if block.head.count > block.head.budget:
         _keep_budget(result)
-    result.resize_block(capacity=result.capacity_for(blocks.views(result.block).head.count))
+    result.resize_block(capacity=result.capacity_for(memory.views(result.block).head.count))
 
 
 def _keep_budget(model: BudgetModel) -> None:
@@ -251,12 +251,12 @@ def _keep_budget(model: BudgetModel) -> None:
     Each step of merging loses less than a removal, but if few of many vectors remain the steps together may
     lose more. This has not been observed with projections.
     """
-    if blocks.views(model.block).head.factored:
+    if memory.views(model.block).head.factored:
         model.algorithm.after.budget(model, True)
         return
     union, removed = copy.copy(model), copy.copy(model)
     model.algorithm.after.budget(model, True)
-    Call(removed.block).run(core.remove_lightest)
+    run_once(removed, core.remove_lightest)
     if _explained(union, removed) > _explained(union, model):
         model.block = removed.block
 
@@ -320,6 +320,6 @@ def _names(model: Any) -> list[Any]:
     if not model.takes_lists:
         names: list[Any] = model.features.in_rows
         return names
-    block = blocks.views(model.block)
+    block = memory.views(model.block)
     used = block.vectors[:, : block.head.count].any(axis=1)
     return [name for name, place in model.features.places.items() if used[place]]

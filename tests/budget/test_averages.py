@@ -19,7 +19,7 @@ from replaying import (
 from streams import emerging, names, smooth
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge, Project, RemoveOldest
 

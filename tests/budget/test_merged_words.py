@@ -37,13 +37,10 @@ def test_the_best_pair_is_merged_and_the_norm_is_kept():
     model = rb.BSGDClassifier(5, K, l2=1e-3)
     run(model, crowd(400))
     for x, y in crowd(200, seed=1):
-        model.state_record().wait = 10**9
         model.learn_one(x, y)
-        if not model.state_record().bounded:
-            X, A, _ = support(model)
-            expected = squared_length(X, A, K)
-            assert float(model.state_record().norm2) == pytest.approx(expected, rel=1e-9)
-    assert not model.state_record().bounded
+        X, A, _ = support(model)
+        expected = squared_length(X, A, K)
+        assert float(model.state_record().norm2) == pytest.approx(expected, rel=1e-9)
 
 
 def assert_combinations(model, stream, at_least):

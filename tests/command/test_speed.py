@@ -64,12 +64,11 @@ def test_contests_do_without_what_is_not_installed(monkeypatch):
     assert against == {speed_cases.LOGISTIC, speed_cases.SAMPLER, "one model"}
 
 
-def test_compiling_ahead_covers_what_mutate_needs():
-    kinds = {kind for kinds in compiling.families().values() for kind in kinds}
-    shrinking = {kind for kind in kinds if kind.algorithm.shrink is not None}
-    assert len(shrinking) > 8
-    for kind in shrinking:
-        assert kind.algorithm.shrink in set(compiling.passes_of(kind))
+def test_compiling_ahead_uses_every_pass_of_a_class():
+    for kind in compiling.families()["BSGD"]:
+        models = list(compiling.models_of(kind))
+        assert {model.learning_pass for model in models} == set(kind.algorithm.learn.values())
+        assert len({model.scoring_pass for model in models}) == 2
 
 
 @pytest.mark.slow

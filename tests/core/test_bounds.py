@@ -13,8 +13,7 @@ from saved_models import ALL, file_of
 from streams import LABELS
 
 import river_budget as rb
-from river_budget.core.block import blocks, layout
-from river_budget.model import calls
+from river_budget.core import memory
 
 # Streams that no kernel fits are the subject
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
@@ -39,7 +38,7 @@ def arrays(monkeypatch):
         made.append((raw, start, start + nbytes))
         return raw[start : start + nbytes]
 
-    monkeypatch.setattr(blocks, "zeros", zeros)
+    monkeypatch.setattr(memory, "zeros", zeros)
     return made
 
 
@@ -149,41 +148,17 @@ def documents(model, rng):
 
 @pytest.mark.parametrize(("model", "lived"), crossed(ALL, [rows, documents]))
 def test_what_lies_in_scratch_space_makes_no_difference(model, lived, monkeypatch):
-    """It is handed on from call to call as it is, but for its first rows."""
     rng = np.random.default_rng(1)
     first = model.clone()
     second = copy.deepcopy(first)
-    clean = blocks.scratch_for
+    clean = memory.table
 
-    def dirty(block):
-        scratch = clean(block)
-        scratch[layout.WIPED_BYTES :] = 0xFF  # NaN as a number, -1 as a place
-        return scratch
+    def dirty(kind, shape):
+        table = clean(kind, shape)
+        table.view(np.uint8)[...] = 0xFF  # NaN as a number, -1 as a place
+        return table
 
     lived(first, copy.deepcopy(rng))
-    monkeypatch.setattr(blocks, "scratch_for", dirty)
+    monkeypatch.setattr(memory, "table", dirty)
     lived(second, rng)
     assert file_of(first) == file_of(second)
-
-
-def test_calls_of_any_models_may_follow_each_other_in_one_workspace(monkeypatch, arrays):
-    """A shard of models per key has one for all calls, whosever the one before was."""
-    models = [model.values[0] for model in ALL if not hasattr(model.values[0], "transform_one")]
-
-    def in_turns():
-        rng = np.random.default_rng(2)
-        grown = [of_size(model, number) for model in models for number in (1, 16)]
-        for model in grown:
-            model.entropy = 5
-        for width in (3, 1, 7, 40):
-            for model in grown:
-                given = batch(model, int(rng.integers(1, 12)), width, rng)
-                model.learn_many(*given)
-                if hasattr(model, "predict_many"):
-                    model.predict_many(given[0][:2])
-        return [file_of(model) for model in grown]
-
-    apart, workspace = in_turns(), calls.Workspace()
-    monkeypatch.setattr(calls, "Workspace", lambda: workspace)
-    assert in_turns() == apart
-    assert_untouched(arrays)

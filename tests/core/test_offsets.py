@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
-from river_budget.core.block.limits import CANCELS
+from river_budget.core.expansion.kernels import CANCELS
+from river_budget.core.memory import views
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import Merge, Project, RemoveOldest
 

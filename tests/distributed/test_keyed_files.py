@@ -259,10 +259,10 @@ def test_a_damaged_file_is_refused(file):
     [
         (b"[]", "format"),
         (b"{", "JSON"),
-        (b'{"format": 2, "form": "saved", "key": "user"}', "no key, rows"),
-        (b'{"format": 2, "form": "other", "key": "user", "rows": 0}', "form"),
+        (b'{"format": 1, "form": "saved", "key": "user"}', "no key, rows"),
+        (b'{"format": 1, "form": "other", "key": "user", "rows": 0}', "form"),
         (b'{"format": 9, "form": "saved", "key": "user", "rows": 0}', "format 9"),
-        (b'{"format": 2, "form": "saved", "key": "user", "rows": 0}', "no model saved"),
+        (b'{"format": 1, "form": "saved", "key": "user", "rows": 0}', "no model saved"),
     ],
 )
 def test_a_forged_head_is_refused(about, culprit, file):

@@ -101,12 +101,12 @@ NODES = {
 
 @pytest.mark.parametrize("what", NODES)
 def test_what_a_text_describes_counts(what):
-    check(packed({"format": 2, "model": NODES[what]()}))
+    check(packed({"format": 1, "model": NODES[what]()}))
 
 
 @pytest.mark.parametrize("size", [0, 100])
 def test_many_parts_count(size):
-    parts = [("model.json", json.dumps({"format": 2, "model": None}))]
+    parts = [("model.json", json.dumps({"format": 1, "model": None}))]
     check(zipped([*parts, *((f"{i}", b"\0" * size) for i in range(N))]))
 
 

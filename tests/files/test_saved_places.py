@@ -11,7 +11,7 @@ from saved_models import file_of
 
 import river_budget as rb
 from river_budget.algorithms.auto import words
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.distributed.keyed.shard import Shard
 from river_budget.distributed.keyed.storage import States
 from river_budget.kernels import RBF, Laplacian

@@ -59,7 +59,7 @@ from saved_models import (
 )
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project
 from river_budget.saving import files, opened, states
@@ -432,10 +432,10 @@ def with_shape(data, shape):
         (lambda d: packed(b"[]"), "no format"),
         (lambda d: packed({"format": "1"}), "no format"),
         (lambda d: packed({"format": True, "model": {}}), "no format"),
-        (lambda d: packed({"format": 2}), "missing"),
-        (lambda d: packed({"format": 1, "model": {}}), "format 1"),
-        (lambda d: packed({"format": 2, "model": {}}), "does not know"),
-        (lambda d: packed({"format": 2, "model": {"class": "os"}}), "does not know"),
+        (lambda d: packed({"format": 1}), "missing"),
+        (lambda d: packed({"format": 2, "model": {}}), "format 2"),
+        (lambda d: packed({"format": 1, "model": {}}), "does not know"),
+        (lambda d: packed({"format": 1, "model": {"class": "os"}}), "does not know"),
     ],
 )  # fmt: skip
 def test_each_kind_of_damage_has_a_name(damage, reason, small):
@@ -445,7 +445,7 @@ def test_each_kind_of_damage_has_a_name(damage, reason, small):
 def test_a_file_of_another_format_says_which_version_wrote_it(small):
     header, arrays = unpacked(small)
     header |= {"format": 3, "river_budget": "7.8.9", "model": "something new"}
-    is_refused(packed(header, arrays), "format 3.*reads format 2.*7.8.9")
+    is_refused(packed(header, arrays), "format 3.*reads format 1.*7.8.9")
 
 
 def test_numpy_reads_the_arrays(path):
@@ -567,7 +567,7 @@ def put(*place, value):
         (BSGD, ("numbers", "gamma"), [{"float": "inf"}, {"float": "-1.0"}, None, "1"], "gamma"),
         (BSGD, ("numbers", "arrived"), ["0", "5", str(2**63)], "arrived|future"),
         (BSGD, ("numbers", "random"), [str(2**64), "x", "²"], "random"),
-        (BSGD, ("own", "bounded"), ["x", str(2**62), "-" + str(2**62), None], "bounded"),
+        (BSGD, ("own", "project_to_ball"), ["x", str(2**62), "-" + str(2**62), None], "project_to_ball"),
         (BSGD, ("own", "norm2"), ["x", 1, {"RBF": {}}], "norm2|no value"),
         (BSGD, ("parameters", "budget"), [5, 0, {"RBF": {}}, 10**30], "vectors|budget|max_bytes"),
         (BSGD, ("parameters", "kernel"), [{"Merge": {}}, {"Linear": {}}, {"os": {}}], "kernel|value|factor"),
@@ -591,8 +591,8 @@ def put(*place, value):
         (FOGD, ("parameters", "n_components"), [8, 10, 10**6, 10**12], "size|max_bytes"),
         (FOGD, ("numbers", "count"), ["0", "8", "10"], "size"),
         (OGD, ("numbers", "slope"), [{"float": "-1.0"}, {"float": "inf"}, {"float": "1e301"}, None], "slope"),
-        (OGD, ("numbers", "lead"), [{"float": "6.0"}, {"float": "-0.5"}], "lead"),
-        (OGD, ("numbers", "lead_curvature"), [{"float": "1e200"}], "lead_curvature"),
+        (OGD, ("numbers", "top_bonus"), [{"float": "6.0"}, {"float": "-0.5"}], "top_bonus"),
+        (OGD, ("numbers", "top_bonus_curvature"), [{"float": "1e200"}], "top_bonus_curvature"),
         (OGD, ("numbers", "slope_curvature"), [{"float": "0.0"}], "slope_curvature"),
         (OGD, ("numbers", "cross_curvature"), ["1"], "cross_curvature"),
     ],

@@ -12,7 +12,7 @@ from river import base, preprocessing
 from scipy import sparse
 
 import river_budget as rb
-from river_budget.core.block import layout
+from river_budget.core import memory
 from river_budget.kernels import RBF, Laplacian, Linear
 
 N = 1500
@@ -221,4 +221,4 @@ def test_a_seed_is_taken_or_it_is_said_that_nothing_is_drawn(kind):
     one, other = kind(), kind()
     for model in (one, other):
         model.learn_many(*((X, y) if model._supervised else (X,)))
-    assert one.block[layout.TABLES_AT :].tobytes() == other.block[layout.TABLES_AT :].tobytes()
+    assert one.block[memory.TABLES_AT :].tobytes() == other.block[memory.TABLES_AT :].tobytes()

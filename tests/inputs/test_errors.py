@@ -31,7 +31,7 @@ from scipy import sparse
 from streams import matrix
 
 import river_budget as rb
-from river_budget.core.block import blocks
+from river_budget.core import memory
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project
 
@@ -491,7 +491,7 @@ def test_a_model_that_memory_has_no_room_for_says_what_it_needs_and_stays_as_it_
         raise MemoryError
 
     model, X = model.clone(), np.random.default_rng(0).normal(size=(2000, 2)) * 50.0
-    monkeypatch.setattr(blocks, "resized", full)
+    monkeypatch.setattr(memory, "resized", full)
     with pytest.raises(MemoryError) as caught:
         model.learn_many(X, X[:, 0] > X[:, 1])
     assert any(says in note for note in caught.value.__notes__)

@@ -14,7 +14,7 @@ from inside import check_names
 
 import river_budget as rb
 from river_budget.algorithms.features import drawn
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.model import stored
 from river_budget.model.columns import Columns
 

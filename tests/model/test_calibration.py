@@ -12,11 +12,18 @@ from oracles.calibration import Calibration
 from river import datasets, metrics, preprocessing
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge, Project
 
-LINK = ("judged", "slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature")
+LINK = (
+    "n_examples",
+    "slope",
+    "top_bonus",
+    "slope_curvature",
+    "top_bonus_curvature",
+    "cross_curvature",
+)
 
 
 def link(model):

@@ -16,8 +16,8 @@ from processes import output_of
 from streams import emerging, smooth
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
-from river_budget.core.expansion import custom_kernels
+from river_budget.core import custom_kernels
+from river_budget.core.memory import views
 from river_budget.kernels import RBF, Cosine, Custom, Laplacian, Linear, Normalised, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest
 
@@ -145,7 +145,7 @@ def test_two_functions_do_not_share_a_name():
     for _ in range(2):  # a cell of a notebook that runs twice
         Custom(again, name="cell")
         again = eval(compile("lambda x, z: x[0] * z[0]", "cell", "eval"))
-    assert Custom(again, name="cell") == Custom(custom_kernels.function_of("cell"), name="cell")
+    assert Custom(again, name="cell") == Custom(custom_kernels.known_function("cell"), name="cell")
 
 
 LOAD = """
@@ -181,7 +181,7 @@ def stream(n):
 
 def test_a_block_whose_function_is_not_known_is_not_run(monkeypatch):
     model = learn(rb.KernelOGDClassifier(Custom(overlap)), stream(10))
-    views(model.block).head.function = 12345
+    views(model.block).head.custom = 12345
     model.free_rows.clear()
     with pytest.raises(RuntimeError, match="does not know"):
         model.predict_one({"f0": 1.0})

@@ -16,7 +16,7 @@ from inside import plain
 from long_runs import resident
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.core.passes.window import sbp
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge, Project

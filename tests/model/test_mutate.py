@@ -9,7 +9,7 @@ from models import MODELS, TRANSFORMERS, learned, one_of_each, stream_for, varia
 from optional import given, settings, st
 
 import river_budget as rb
-from river_budget.core.block import blocks
+from river_budget.core import memory
 from river_budget.kernels import RBF
 
 HUGE = 10**12  # no memory holds a table of so many vectors
@@ -63,7 +63,7 @@ def test_a_change_takes_effect_or_changes_nothing(model, name, assigned, tmp_pat
 
 @pytest.mark.parametrize(("model", "name"), EACH)
 def test_without_memory_for_it_a_change_changes_nothing(model, name, monkeypatch):
-    model, allocate = taught(variant(model, seed=1)), blocks.zeros
+    model, allocate = taught(variant(model, seed=1)), memory.zeros
     value = 4 if name in ("budget", "window", "steps") else 0.25
     for most in range(99):
         left = [most]
@@ -76,7 +76,7 @@ def test_without_memory_for_it_a_change_changes_nothing(model, name, monkeypatch
 
         before = pickle.dumps(model)
         with monkeypatch.context() as patch:
-            patch.setattr(blocks, "zeros", scarce)
+            patch.setattr(memory, "zeros", scarce)
             try:
                 model.mutate({name: value})
                 break

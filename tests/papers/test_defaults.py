@@ -10,7 +10,7 @@ from papers import command, defaults
 from river import base, preprocessing
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.kernels import RBF, Laplacian, Linear
 from river_budget.maintenance import Merge, Project
 

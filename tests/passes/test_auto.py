@@ -12,8 +12,7 @@ from optional import given, settings, st
 from river import preprocessing
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
-from river_budget.core.compiling.named_rows import named_rows
+from river_budget.core.memory import views
 from river_budget.core.passes.auto import tables as core
 
 
@@ -82,21 +81,22 @@ def test_a_target_follows_a_feature_to_its_extremes():
 
 
 def tables(model):
-    return {name: model._table(name) for name in core.ROOM_TABLES}
+    return {name: table for name, table in model._tables.items() if table.size}
 
 
 def assert_whole(model):
     """Bounds of the metric, a positive definite mixer, finite tables."""
-    room, own = model._room, model.state_record()
-    varying, weights = room.moments.orientation != 0.0, room.metric.weight
+    room, own, n = model._tables, model.state_record(), len(model.features)
+    varying = room["moments"][core.ORIENTATION, :n] != 0.0
+    weights, mixer = room["metric"][core.IMPORTANCE, :n], room["mixer"]
     assert (weights > 0.0).all()
     assert math.isclose(weights[varying].sum(), varying.sum(), rel_tol=1e-9, abs_tol=1e-9)
     assert (weights[~varying] == 1.0).all()
-    curvature = room.mixer.curvature
+    curvature, squares = mixer[core.CURVATURE :], room["covariance"]
     assert np.linalg.eigvalsh(curvature).min() > 9.0  # it never falls below the ridge of 10
     assert (curvature == curvature.T).all()
-    assert (room.covariance == room.covariance.T).all()
-    assert np.abs(room.mixer.weight).max() < 10.0
+    assert (squares == squares.T).all()
+    assert np.abs(mixer[core.WEIGHT]).max() < 10.0
     numbers = [
         table for name, table in tables(model).items() if "slots" not in name and name != "keys"
     ]
@@ -181,7 +181,7 @@ def test_a_class_never_seen_has_no_probability_and_one_seen_once_has():
 
 def arrivals_of(model):
     """When the stored examples came, and what stands in places that are free."""
-    return named_rows(core.MEMORY_ROWS, views(model.block).per_vector).arrival
+    return views(model.block).per_vector[core.ARRIVAL]
 
 
 @pytest.mark.parametrize("budgets", [(100, 30), (30, 100), (100, 1), (1, 51), (7, 8)])

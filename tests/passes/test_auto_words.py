@@ -13,7 +13,7 @@ from replaying import CLOSE, assert_classes_replay, some_weights
 
 import river_budget as rb
 from river_budget.algorithms.auto import words
-from river_budget.core.block import blocks
+from river_budget.core import memory
 
 NAMES = [f"n{i}" for i in range(1100)]
 
@@ -206,7 +206,7 @@ def test_names_that_went_begin_anew():
     assert len(model.features) == 50
     assert oldest not in model.features.places
     assert model.n_words <= 50
-    assert not blocks.views(model.block).vectors[model.features.vacant].any()
+    assert not memory.views(model.block).vectors[model.features.vacant].any()
 
 
 def test_the_budget_may_change():

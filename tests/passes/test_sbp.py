@@ -17,8 +17,7 @@ from oracles.sbp import water_level
 from streams import LABELS, emerging, matrix
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
-from river_budget.core.compiling.array_views import f64
+from river_budget.core.memory import views
 from river_budget.core.passes.window import sbp as core
 from river_budget.core.passes.window import water_levels
 from river_budget.kernels import RBF
@@ -34,25 +33,22 @@ CLOSE = 1e-9
 
 
 @numba.njit
-def level_at(call, n, volume):
-    return water_levels.water_level(f64(call[0], n), n, volume, f64(call[1], n))
+def level_of(heights, volume, rest):
+    return water_levels.water_level(heights, heights.shape[0], volume, rest)
 
 
 @numba.njit
-def levels_at(call, n_u, n_v, volume):
-    u, v, rest = f64(call[0], n_u), f64(call[1], n_v), f64(call[2], n_u + n_v)
-    return water_levels.water_levels(u, n_u, v, n_v, volume, rest)
+def levels_of(u, v, volume, rest):
+    return water_levels.water_levels(u, u.shape[0], v, v.shape[0], volume, rest)
 
 
 def level(heights, volume):
-    heights, rest = np.array(heights, float), np.empty(len(heights))
-    return level_at(np.array([heights.ctypes.data, rest.ctypes.data]), len(heights), float(volume))
+    return level_of(np.array(heights, float), float(volume), np.empty(len(heights)))
 
 
 def levels(u, v, volume):
-    u, v, rest = np.array(u, float), np.array(v, float), np.empty(len(u) + len(v))
-    call = np.array([array.ctypes.data for array in (u, v, rest)])
-    return levels_at(call, len(u), len(v), float(volume))
+    u, v = np.array(u, float), np.array(v, float)
+    return levels_of(u, v, float(volume), np.empty(len(u) + len(v)))
 
 
 def heights(rng, n):

@@ -8,8 +8,8 @@ from forging import packed, unpacked
 from oracles.sketch import sketch
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
-from river_budget.core.block.random_numbers import uniforms
+from river_budget.core.memory import views
+from river_budget.core.random_numbers import uniforms
 from river_budget.kernels import RBF, Linear, Polynomial
 from river_budget.saving import opened
 

@@ -27,7 +27,7 @@ from river import base, preprocessing
 from saved_models import ALL, file_of, is_supervised
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
 from river_budget.model import stored

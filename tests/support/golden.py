@@ -1,4 +1,4 @@
-"""Small files of format 2, one for each family of models, which later versions must load.
+"""Small files of format 1, one for each family of models, which later versions must load.
 
     python tests/support/golden.py      writes them anew, only when the format gets another number
 

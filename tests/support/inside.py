@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 
 
 class Support(NamedTuple):

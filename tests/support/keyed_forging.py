@@ -25,7 +25,7 @@ from river_budget.kernels import RBF
 from river_budget.maintenance import Project
 
 A, B = b'"a"', b'"b"'  # keys
-ABOUT = {"format": 2, "river_budget": rb.__version__, "form": "saved", "key": "key", "rows": 9}
+ABOUT = {"format": 1, "river_budget": rb.__version__, "form": "saved", "key": "key", "rows": 9}
 
 
 def keyed_file(about, template, models):

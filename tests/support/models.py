@@ -10,7 +10,7 @@ from river import base
 from streams import LABELS, PEGASOS, emerging, smooth
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.kernels import RBF, Cosine, Custom, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
 

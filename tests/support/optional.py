@@ -11,14 +11,11 @@ import importlib
 import numba
 import pytest
 
-from river_budget.core.compiling.plain import PLAIN
-
 needs_compiler = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set, so nothing is compiled"
 )
 needs_cache = pytest.mark.skipif(
-    PLAIN or bool(numba.config.DISABLE_JIT),
-    reason="RIVER_BUDGET_PLAIN or NUMBA_DISABLE_JIT is set, so nothing is kept on disk",
+    bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set, so nothing is kept on disk"
 )
 
 

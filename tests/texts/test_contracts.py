@@ -15,9 +15,8 @@ from river import base
 from saved_models import ALL, file_of, taught
 
 import river_budget as rb
-from river_budget.core.block import blocks, layout
-from river_budget.core.block.blocks import views
-from river_budget.core.compiling.array_views import f64, record
+from river_budget.core import memory
+from river_budget.core.memory import views
 from river_budget.kernels import RBF, Kernel
 from river_budget.maintenance import Maintenance, Merge, RemoveOldest
 from river_budget.model.base import StreamModel
@@ -172,16 +171,16 @@ def test_classes_with_other_records_have_other_stamps():
 @pytest.mark.parametrize(
     ("part", "value"),
     [
-        ("HEADER", record("i8 stamp novelty")),
-        ("STATE_SIZE", layout.STATE_SIZE + 64),
-        ("BLOCK_TABLES", layout.BLOCK_TABLES | {"norms": (f64, lambda h: (h.width,))}),
+        ("HEAD", memory.record("i8 stamp novelty")),
+        ("STATE_SIZE", memory.STATE_SIZE + 64),
+        ("_layout", lambda *sizes: ({"norms": (0, float, sizes)}, 0)),
     ],
 )
 def test_another_layout_has_another_stamp(part, value, monkeypatch):
     state = rb.RBPClassifier.algorithm.state
-    before = blocks.stamp_of(state)
-    monkeypatch.setattr(layout, part, value)
-    assert blocks.stamp_of.__wrapped__(state) != before
+    before = memory.stamp_of(state)
+    monkeypatch.setattr(memory, part, value)
+    assert memory.stamp_of.__wrapped__(state) != before
 
 
 CHANGING = ("learn", "refine", "mutate", "score_then")

@@ -18,6 +18,7 @@ import river_budget as rb
 from river_budget.algorithms import PLACES
 from river_budget.algorithms.features.drawn import Drawn, DrawnMap
 from river_budget.algorithms.features.maps import Transformer
+from river_budget.core.memory import Model
 from river_budget.model.algorithm import After, Algorithm, Files
 from river_budget.model.base import StreamModel
 from river_budget.model.stored import Vectors
@@ -188,10 +189,11 @@ def test_an_estimator_overrides_nothing(name):
 
 
 def test_the_guide_names_functions_that_exist():
-    places = "block.limits budget.degradation budget.keep budget.merge budget.partner_search"
-    places += " budget.projection budget.removal expansion.kernel_rows expansion.support"
-    places += " rounds.observe vectors.table"
-    known = {"row", "nonzero", "logs", "buffer", "x"}
+    places = "budget.merging budget.merging_several budget.projection budget.strategies"
+    places += (
+        " expansion.examples expansion.kernels expansion.scoring expansion.support rounds.observe"
+    )
+    known = set(Model._fields)
     for place in places.split():
         known |= set(dir(importlib.import_module(f"river_budget.core.{place}")))
     assert names_in_table("Who overwrites what") <= known

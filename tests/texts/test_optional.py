@@ -13,7 +13,7 @@ from optional import Missing
 
 STORED = {"tests": ROOT / "tests", "river_budget": ROOT / "river_budget"}
 OURS = {"river_budget", "papers", *(path.stem for path in STORED["tests"].rglob("*.py"))}
-NEEDED = {"river", "numpy", "numba", "llvmlite", "scipy", "narwhals"}
+NEEDED = {"river", "numpy", "numba", "scipy", "narwhals"}
 # Imported inside functions, of files that ask for them first or that they call.
 GUARDED = {"matplotlib", "ray", "xdist"}
 

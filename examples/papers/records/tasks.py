@@ -20,8 +20,8 @@ import numpy as np
 
 import river_budget as rb
 from river_budget import datasets
-from river_budget.core.block import blocks
-from river_budget.core.compiling.jit import stamp
+from river_budget.core import memory
+from river_budget.core.compiling import stamp
 from river_budget.messages.progress import Progress
 from river_budget.plots.running import warm_up
 
@@ -252,7 +252,7 @@ def mean_of_updates(model: Any, X: Any, y: Any) -> Any:
     rounds = stored = 0
     for i in range(len(X)):
         model.learn_many(X[i : i + 1], y[i : i + 1])
-        block, already = blocks.views(model.block), stored
+        block, already = memory.views(model.block), stored
         stored = getattr(model, "n_support_vectors", 0)  # FOGD has none
         weights = np.concatenate([block.coefficients[0], block.per_vector[0]])  # FOGD: of sines
         if stored == already and not np.array_equal(weights, before):

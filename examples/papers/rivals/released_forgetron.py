@@ -11,49 +11,50 @@ import math
 from dataclasses import replace
 
 from river_budget import ForgetronClassifier
-from river_budget.core.compiling.array_views import f64
-from river_budget.core.compiling.jit import compiled
-from river_budget.core.expansion.kernel_rows import score
+from river_budget.core.compiling import inlined, inner, passes
+from river_budget.core.expansion.kernels import row_of_vector
+from river_budget.core.expansion.scoring import score_row
 from river_budget.core.expansion.support import add_to, insert, oldest, remove, rescale
 from river_budget.core.passes.perceptrons import forgetron as paper
-from river_budget.core.rounds.losses import loss_and_direction, mistaken
+from river_budget.core.rounds.losses import is_mistake, loss_and_direction
 from river_budget.core.rounds.observe import learn_rows, observe
-from river_budget.core.vectors.table import read_vector
 
-BINARY, state_at = paper.BINARY, paper.state_at
+BINARY = paper.BINARY
 
 
-@compiled(called_from_python=True)
-def learn(call):
+@passes
+def learn(m, states, rows):
     """The learning pass."""
-    return learn_rows(call, state_at, observe, round_of)
+    return learn_rows(m, states, rows, observe, round_of)
 
 
-@compiled(inlined=True)
-def round_of(model, state, x, norm, f, y, w):
+@inlined
+def round_of(m, state, x, norm, f, y, w):
     """A mistake: a Perceptron step, then, above the budget, scaling and removal."""
-    loss, sign, plus, minus = loss_and_direction(model, f, y, 0.0)
-    binary = model.head.task == BINARY
-    if y * f[0] <= 0.0 if binary else mistaken(model, f, loss, sign, plus, minus):
+    head = m.head[0]
+    loss, sign, plus, minus = loss_and_direction(head, f, y, 0.0)
+    wrong = is_mistake(head, f, loss, sign, plus, minus)
+    if y * f[0] <= 0.0 if head.task == BINARY else wrong:
         state.mistakes += 1.0
-        add_to(model, insert(model, x, norm), plus, minus, w * sign)
-        if model.head.count > model.head.budget:
-            scale_and_remove_oldest(model, state)
+        add_to(m, insert(m, x, norm), plus, minus, w * sign)
+        if head.count > head.budget:
+            scale_and_remove_oldest(m, state)
 
 
-@compiled
-def scale_and_remove_oldest(model, state):
+@inner
+def scale_and_remove_oldest(m, state):
     """Multiply the model by the program's factor, and remove the oldest vector."""
-    r, f = oldest(model), f64(model.heap, model.coefficients.shape[0])
-    score(model, read_vector(model, r), model.norms[r], f)
-    weight, margin = paper.weight_and_margin(model, r, f)
+    r, f = oldest(m), m.last
+    row_of_vector(m, r)
+    score_row(m, m.row, f)
+    weight, margin = paper.weight_and_margin(m, r, f)
     factor = released_factor(weight, margin, state.damage, state.mistakes)
-    rescale(model, factor)
+    rescale(m, factor)
     state.damage += paper.damage(weight, factor, margin)
-    remove(model, r)
+    remove(m, r)
 
 
-@compiled
+@inner
 def released_factor(weight, margin, spent, mistakes):
     """The program's root: the paper's where a >= 0 or phi = 1 will do, and otherwise the larger one."""
     a, b, c = weight * (weight - 2.0 * margin), 2.0 * weight, spent - 15.0 / 32.0 * mistakes

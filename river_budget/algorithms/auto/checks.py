@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.block import blocks
+from ...core import memory
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM, rejoin
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
 from ...core.passes.auto.squared_loss import LONGEST_STRETCH, OUTERMOST_QUANTILE
 from ...model.algorithm import Files
-from ...model.calls import Call
+from ...model.calls import run_once
 from ...parameters import COUNT, FINITE
 
 LARGE = 1e153  # of sums and weights, whose squares are finite
@@ -53,7 +53,7 @@ def check(model: Any, count: int) -> None:
     names = model.features.in_rows
     model.algorithm.columns.write(model, names, range(len(names)))
     bins = model._table("bins").copy()
-    Call(model.block).run(rejoin)
+    run_once(model, rejoin)
     model._table("bins")[:] = bins
 
 
@@ -62,29 +62,36 @@ FILES = Files(ranges=RANGES, check=check, scored_rows=True)
 
 def check_tables(model: Any) -> None:
     """Raise for numbers of which compiled code would take a root or a logarithm, or that overflow."""
-    bounds, room = {"moments": LARGE**2, "covariance": 1e6, "metric": 1e9}, model._room
+    bounds, room = {"moments": LARGE**2, "covariance": 1e6, "metric": 1e9}, model._tables
     for name, table in model.algorithm.columns.tables(model).items():
         if float(np.abs(table).max(initial=0)) > bounds.get(name, LARGE):
             raise ValueError("some of its weights are out of range")
-    sums = [room.metric.weight, room.metric.square, room.linear_sums, room.bins[:, SUM:]]
-    if any((table < 0.0).any() for table in (*sums, room.prior, room.calibration.mass)):
+    metric = room["metric"]
+    sums = [
+        metric[core.IMPORTANCE],
+        metric[core.SQUARE],
+        room["linear_sums"],
+        room["bins"][:, SUM:],
+    ]
+    more = room["prior"], room["calibration"][core.MASS]
+    if any((table < 0.0).any() for table in (*sums, *more)):
         raise ValueError("some of its weights or sums of squares are negative")
-    if np.abs(room.moments.mean).max(initial=0.0) > LARGEST_VALUE:
+    if np.abs(room["moments"][core.MEAN]).max(initial=0.0) > LARGEST_VALUE:
         raise ValueError("means of its features are out of range")
     most = OUTERMOST_QUANTILE
-    if (np.diff(room.quantiles, prepend=-most, append=most) < 0.0).any():
+    if (np.diff(room["quantiles"][0], prepend=-most, append=most) < 0.0).any():
         raise ValueError("the quantiles of its errors are out of range")
-    if not np.isin(room.unseen, (0.0, 1.0)).all():
+    if not np.isin(room["unseen"], (0.0, 1.0)).all():
         raise ValueError("the classes that it has not seen are no classes")
-    if np.linalg.eigvalsh(room.mixer.curvature).min() <= 0.0:
+    if np.linalg.eigvalsh(room["mixer"][core.CURVATURE :]).min() <= 0.0:
         raise ValueError("the curvature of its mixer is not positive")
 
 
 def check_memory(model: Any, count: int) -> None:
     """Raise for rows of memory and archive, or links between them, that cannot be."""
-    block, tables = blocks.views(model.block), model.algorithm.columns.tables(model)
-    memory = core.memory_of(block)
-    held, errors = memory.row[:count], memory.squared_error[:count]
+    block, tables = memory.views(model.block), model.algorithm.columns.tables(model)
+    stored = block.per_vector
+    held, errors = stored[core.IN_ARCHIVE, :count], stored[core.SQUARED_ERROR, :count]
     (targets, weights), links = tables["archived"], tables["links"]
     kept = np.arange(len(links))
     if not np.isin(links, np.arange(len(model._table("links")))).all():
@@ -108,11 +115,11 @@ def check_memory(model: Any, count: int) -> None:
 
 def check_words(model: Any) -> None:
     """Raise for names, or what a model of words knows of them, that cannot be."""
-    state, room, vectors = model.state_record(), model._room, blocks.views(model.block).vectors
-    names = np.vstack([room.word_bias, vectors])
+    state, room, vectors = model.state_record(), model._tables, memory.views(model.block).vectors
+    names = np.vstack([room["word_bias"], vectors])
     seen, counts = names[1:, core.SEEN], names[:, core.WEIGHTS + 2 * model.n_outputs :]
     # in regression the second count is a sum of deviations
-    sums = (counts, room.word_totals) if hasattr(model, "labels") else (counts[:, :1],)
+    sums = (counts, room["word_totals"]) if hasattr(model, "labels") else (counts[:, :1],)
     good = (
         (state.words, state.second_order, state.features) == (1, -1, 0)
         and (state.recent_place, state.hard_place) == (0, 0)
@@ -121,7 +128,7 @@ def check_words(model: Any) -> None:
         and seen.max(initial=0.0) <= state.rounds
         and all((table >= 0.0).all() for table in (names[:, : core.WEIGHTS], *sums))
         and (np.abs(names) <= LARGEST_VALUE).all()
-        and (np.abs(room.word_totals) <= LARGEST_VALUE).all()
+        and (np.abs(room["word_totals"]) <= LARGEST_VALUE).all()
     )
     if not good:
         raise ValueError("its names, or what it knows of them, are out of range")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
-from ...core.block import blocks
-from ...core.block.codes import Task
-from ...core.compiling.needs import Need
+from ...core import memory
+from ...core.codes import Task
 from ...core.passes.auto import log_loss as classes_core
 from ...core.passes.auto import squared_loss as numbers_core
 from ...core.passes.auto import tables as core
@@ -16,7 +15,6 @@ from ...core.passes.auto.words import classes as word_classes
 from ...core.passes.auto.words import numbers as word_numbers
 from ...inputs.batches import Batch, batch_of
 from ...model.algorithm import After, Algorithm
-from ...model.calls import class_of_passes
 from ...model.estimators import Classifier, Regressor
 from .checks import FILES
 from .inspection import Inspected
@@ -90,12 +88,11 @@ class AutoKernelClassifier(Inspected, Classifier):
         classes_core.learn,
         core.STATE,
         start={"residual": 0.1},
-        score=classes_core.decide,
-        columns=Room(needs=Need.AUTO | Need.AUTO_CLASSES),
+        columns=Room(),
         after=After(Inspected._after_change),
         files=FILES,
     )
-    word_passes = class_of_passes(word_classes.learn, word_classes.decide)
+    _word_passes: ClassVar[Any] = word_classes
     _experts = ("prior", *OF_ROWS)
     _word_experts = ("prior", "linear", "confident", "counts", "few counts")
 
@@ -113,9 +110,10 @@ class AutoKernelClassifier(Inspected, Classifier):
     def _set_parameters(self) -> None:
         super()._set_parameters()
         n_classes = max(self.n_outputs, 2)
-        self._room.prior[:] = 1.0 / n_classes
-        self._room.unseen[:] = 1.0
-        self._room.least_squares[:, 0] = 1.0 / n_classes
+        tables = self._tables
+        tables["prior"][:] = 1.0 / n_classes
+        tables["unseen"][:] = 1.0
+        tables["least_squares"][:, 0] = 1.0 / n_classes
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """The probabilities of the mixture, calibrated on the stream by how often its predictions were right.
@@ -132,13 +130,13 @@ class AutoKernelClassifier(Inspected, Classifier):
             self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
             if before == 1:
                 self._split_column()
-        self._room.unseen[max(before, 2) :] = 1.0
+        self._table("unseen")[0, max(before, 2) :] = 1.0
 
     def _split_column(self) -> None:
         """The column of two classes becomes that of the second; the first has its negative."""
         rates = self._table("linear_weights").reshape(self.n_outputs, N_RATES, -1)
         bins, squares = self._table("bins").T, self._table("least_squares")
-        for columns in (blocks.views(self.block).coefficients, rates, bins, squares):
+        for columns in (memory.views(self.block).coefficients, rates, bins, squares):
             columns[1] = columns[0]
             columns[0] *= -1.0
         squares[0, 0] += 1.0  # the values of both add up to 1
@@ -196,12 +194,11 @@ class AutoKernelRegressor(Inspected, Regressor):
     algorithm = Algorithm(
         numbers_core.learn,
         core.STATE,
-        score=numbers_core.decide,
-        columns=Room(needs=Need.AUTO | Need.AUTO_NUMBERS),
+        columns=Room(),
         after=After(Inspected._after_change),
         files=FILES,
     )
-    word_passes = class_of_passes(word_numbers.learn, word_numbers.decide)
+    _word_passes: ClassVar[Any] = word_numbers
     _experts = ("last target", *OF_ROWS)
     _word_experts = ("last target", "linear", "confident", "means")
 

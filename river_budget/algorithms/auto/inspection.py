@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.block import blocks
+from ...core import memory
 from ...core.passes.auto import tables as core
 from ...inputs.batches import Batch
-from ...model.calls import Call
+from ...model.calls import Workspace, rows_for
 from ...model.lock import looks_at_the_model
 from .words import WordTables
 
@@ -29,7 +29,9 @@ class Inspected(WordTables):
         """
         if self.block is None or self.of_words:
             return {}
-        return dict(zip(self.features, self._room.metric.weight.tolist(), strict=False))
+        return dict(
+            zip(self.features, self._table("metric")[core.IMPORTANCE].tolist(), strict=False)
+        )
 
     @looks_at_the_model
     def experts(self) -> list[dict[str, Any]]:
@@ -40,20 +42,19 @@ class Inspected(WordTables):
         """
         if self.block is None:
             return []
-        mixer = self._room.mixer
-        rows = zip(self._expert_names, mixer.start, mixer.weight, mixer.loss, strict=False)
+        rows = zip(self._expert_names, *self._table("mixer")[: core.CURVATURE], strict=False)
         return [
             {"name": name, "weight": float(weight), "loss": float(loss)}
             for name, start, weight, loss in rows
             if start != 0.0
         ]
 
-    def _call_of(self, x: dict[Any, Any]) -> Call:
-        """The call of a prediction, in whose scratch space is what it has found."""
+    def _desk_of(self, x: dict[Any, Any]) -> Any:
+        """The desk of a prediction, with what it has found."""
         rows = Batch.of_one(self.features.taken(x)).known(self.features, self.takes_lists)
-        call = Call(self.block, rows, scores=np.zeros((1, self.n_outputs)))
-        call.run(self.scoring_pass)
-        return call
+        work, zeros = Workspace(self, self.block), np.zeros(1)
+        work.run(self.scoring_pass, rows_for(rows, zeros, zeros, np.zeros((1, self.n_outputs))))
+        return work.arguments["desk"]
 
     @looks_at_the_model
     def explain_one(self, x: dict[Any, Any]) -> dict[str, Any]:
@@ -75,16 +76,15 @@ class Inspected(WordTables):
             return found
         if self.of_words:
             return found | {"features": self._parts_of_words(x)}
-        call = self._call_of(x)
-        desk, n = core.desk_of(call.model()), int(core.found_of(call.model()).near)
-        near = desk.near
-        places, shares = near.place[:n].view(np.int64), near.share[:n]
-        model, d = blocks.views(self.block), len(self.features)
-        stored, moments = model.vectors[:d, places], self._room.moments
-        spread = np.sqrt(np.maximum(moments.variance[:d], 0.0)) * moments.orientation[:d]
-        features = (moments.mean[:d] + spread * stored.T).tolist()  # in the user's units
-        arrivals = core.memory_of(model).arrival[places].tolist()
-        targets = near.target[:n].tolist()
+        desk = self._desk_of(x)
+        n, near = int(desk.opinions.found["near"][0]), desk.search.near
+        places, shares = near[core.PLACE, :n].astype(int), near[core.SHARE, :n]
+        model, d = memory.views(self.block), len(self.features)
+        stored, moments = model.vectors[:d, places], self._table("moments")[:, :d]
+        spread = np.sqrt(np.maximum(moments[core.VARIANCE], 0.0)) * moments[core.ORIENTATION]
+        features = (moments[core.MEAN] + spread * stored.T).tolist()  # in the user's units
+        arrivals = model.per_vector[core.ARRIVAL, places].tolist()
+        targets = near[core.TARGET, :n].tolist()
         if labels := getattr(self, "labels", None):  # targets as users know them
             targets = [labels.known[int(target)] for target in targets]
         found["examples"] = [
@@ -92,13 +92,13 @@ class Inspected(WordTables):
                 "features": dict(zip(self.features, features[k], strict=True)),
                 "target": targets[k],
                 "share": float(shares[k]),
-                "distance": float(near.distance[k]),
+                "distance": float(near[core.DISTANCE, k]),
                 "arrival": int(arrivals[k]),
             }
             for k in np.argsort(-shares, kind="stable")
         ]
-        apart = (desk.scaled[:d, None] - stored) ** 2 @ shares
-        parts = self._room.metric.weight[:d] * apart
+        apart = (desk.row[core.SCALED, :d, None] - stored) ** 2 @ shares
+        parts = self._table("metric")[core.IMPORTANCE, :d] * apart
         total = float(parts.sum()) or 1.0
         found["features"] = dict(zip(self.features, (parts / total).tolist(), strict=True))
         return found

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.block import blocks
-from ...core.block.random_numbers import uniforms
-from ...core.compiling.needs import Need
+from ...core import memory
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import COARSENESS
+from ...core.random_numbers import uniforms
 from ...model.columns import Columns
 from ..features.drawn import key_of
 
@@ -20,6 +19,7 @@ DRAWN = {"keys", "slots", "held"}
 NO_DRAW = 2.0  # larger than all numbers that are drawn
 BINS = ("the bins",)  # in place of the name of a feature
 OLDEST = 4  # without room, one name in so many is forgotten
+MEMORY_ROWS = core.SQUARED_ERROR + 1  # numbers of each row of the memory
 ENTRIES_OF_A_PART = 2**12  # of a sparse matrix, in a model of words
 
 
@@ -32,40 +32,40 @@ class Room(Columns):
             "outputs": model.n_outputs,
             "capacity": capacity,
             "budget": model.budget_in_use,
-            "per_vector": len(core.MEMORY_ROWS),
-            **model._spaces(fields["width"]),
-            **({"needs": Need.EXAMPLES, "count": capacity} if model.of_words else {}),
+            "per_vector": MEMORY_ROWS,
+            "room": model._room_size(fields["width"]),
+            **({"count": capacity} if model.of_words else {}),
         }
 
-    def furnish(self, model: Any) -> None:
+    def init_tables(self, model: Any) -> None:
         """Write the tables and the record of a new model."""
         self.lay_out(model)
         model._set_parameters()
 
     def lay_out(self, model: Any) -> None:
-        """Write the directory and the initial values of tables, also for features and classes that appear later."""
-        entries, _, _ = model._directory(blocks.width_in(model.block))
-        blocks.views(model.block).room[: core.DIRECTORY].view(np.int64)[:] = entries
+        """Write the initial values of tables, also for features and classes that appear later."""
         model.state_record().words = model.of_words
         if model.of_words:
             return
-        room = model._room
-        room.metric.weight[:] = 1.0
-        room.metric.square[:] = 1e-3
-        room.quantiles[:] = core.NORMAL_QUANTILES
-        np.fill_diagonal(room.covariance, 1.0)
+        tables = model._tables
+        metric, slots = tables["metric"], tables["slots"]
+        metric[core.IMPORTANCE], metric[core.SQUARE] = 1.0, 1e-3
+        tables["quantiles"][:] = core.NORMAL_QUANTILES
+        np.fill_diagonal(tables["covariance"], 1.0)
         # width, shift and hash of all bins depend on the seed only; no slot has a feature yet
         drawn: Any = uniforms(key_of(BINS, model.entropy), 3 * core.BIN_SLOTS)  # type: ignore[no-untyped-call]
         wide, place, turn = drawn.reshape(3, -1)
-        room.slots.scale[:] = COARSENESS * (0.5 + wide) / 4.0
-        room.slots.shift[:] = place
-        room.slots.turn[:] = turn
-        room.slots.draw[:] = NO_DRAW
+        slots[core.SCALE] = COARSENESS * (0.5 + wide) / 4.0
+        slots[core.SHIFT], slots[core.TURN], slots[core.DRAW] = place, turn, NO_DRAW
+
+    def extra_arguments(self, model: Any, block: Any) -> dict[str, Any]:
+        desk = core.desk_for(block)
+        return {"room": core.room_of(block), "desk": desk, "opinions": desk}
 
     def tables(self, model: Any) -> dict[str, Any]:
         if model.block is None:
             return {}
-        tables = {name: model._table(name) for name in core.ROOM_TABLES if name not in DRAWN}
+        tables = {name: table for name, table in model._tables.items() if name not in DRAWN}
         kept = max(int(model.state_record().archived), 0)
         tables["archive"] = tables["archive"][:kept, : len(model.features)]
         tables["links"] = tables["links"][:kept]
@@ -80,7 +80,7 @@ class Room(Columns):
 
     def make_room(self, model: Any, new: int, beside: Collection[Any]) -> None:
         """In a model of words, at its largest size forget the names not seen for longest."""
-        width, wanted = blocks.width_in(model.block), len(model.features) + new
+        width, wanted = memory.head_of(model.block).width, len(model.features) + new
         if not model.of_words:
             super().make_room(model, new, beside)
         elif wanted > width:
@@ -97,7 +97,7 @@ class Room(Columns):
         """The keys of features, from which their bins follow; they are used as soon as they vary."""
         if model.of_words:
             return
-        state, keys = model.state_record(), model._room.keys
+        state, keys = model.state_record(), model._table("keys")[0]
         for name, place in zip(names, places, strict=True):
             keys[place] = key_of(name, model.entropy)
         n = 1 + max(places, default=-1)
@@ -106,7 +106,7 @@ class Room(Columns):
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:
         if model.of_words:
-            table, places = blocks.views(model.block).vectors, model.features.places
+            table, places = memory.views(model.block).vectors, model.features.places
             known = [name for name in names if name in places]
             unused = [name for name in known if table[places[name], core.SEEN] == 0.0]
             model.change_names(model.features.remove, unused)

@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.block import blocks
-from ...core.compiling.named_rows import NamedTables
+from ...core import memory
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM
 from ...core.passes.auto.mixer import MIXER_RIDGE
@@ -34,7 +33,7 @@ class AutoTables(OneByOne):
     def capacity_for(self, count: int) -> int:
         if self.of_words:  # of a name
             return core.numbers_of_name(self.n_outputs)
-        return blocks.columns_for(self.budget_in_use)
+        return memory.columns_for(self.budget_in_use)
 
     def _first_weight(self, experts: int) -> float:
         """The first weight of each of so many experts."""
@@ -54,42 +53,39 @@ class AutoTables(OneByOne):
     @property
     def n_support_vectors(self) -> int:
         """The number of stored examples."""
-        return 0 if self.block is None or self.of_words else blocks.views(self.block).head.count
+        return 0 if self.block is None or self.of_words else memory.views(self.block).head.count
 
     # the room
 
-    def _directory(self, width: int) -> Any:
-        return core.directory(width, self.n_outputs, self.budget_in_use, self.of_words)
-
-    def _spaces(self, width: int) -> dict[str, int]:
-        _, room, desk = self._directory(width)
-        return {"room": room, "desk": desk}
-
-    def _table(self, name: str) -> Any:
-        """All numbers of a table of the room."""
-        return core.table_in(blocks.views(self.block).room, name)
+    def _room_size(self, width: int) -> int:
+        return core.room_size(width, self.n_outputs, self.budget_in_use, self.of_words)
 
     @property
-    def _room(self) -> Any:
-        """The tables of the room by name, as the passes see them."""
-        return NamedTables(core.ROOM_TABLES, self._table)
+    def _tables(self) -> dict[str, Any]:
+        """The tables of the room by name, as matrices."""
+        return core.tables_of(self.block)
+
+    def _table(self, name: str) -> Any:
+        """One of them."""
+        return self._tables[name]
 
     def _set_parameters(self) -> None:
         """Set the fields of the record of a new model."""
-        n, state, mixer = len(self.features), self.state_record(), self._room.mixer
+        n, state, mixer = len(self.features), self.state_record(), self._table("mixer")
         state.second_order = n if n <= core.MOST_SQUARED and not self.of_words else -1
         present = self._present()
-        mixer.start[:] = mixer.weight[:] = present * self._first_weight(int(present.sum()))
-        mixer.curvature[:] = MIXER_RIDGE * np.eye(core.EXPERTS)
+        mixer[core.START] = mixer[core.WEIGHT] = present * self._first_weight(int(present.sum()))
+        mixer[core.CURVATURE :] = MIXER_RIDGE * np.eye(core.EXPERTS)
 
     def resize_block(self, **sizes: int) -> None:
         """Resize the tables, which keep their numbers."""
-        # A thread that predicts must not find tables without their directory
-        twin, width = self.twin(), sizes.get("width", blocks.width_in(self.block))
-        super(AutoTables, twin).resize_block(**sizes, **self._spaces(width))
+        # A thread that predicts must not find empty tables
+        twin, width = self.twin(), sizes.get("width", memory.head_of(self.block).width)
+        super(AutoTables, twin).resize_block(**sizes, room=self._room_size(width))
         self.algorithm.columns.lay_out(twin)
-        for name in core.ROOM_TABLES:
-            source, target = self._table(name), twin._table(name)
+        targets = twin._tables
+        for name, source in self._tables.items():
+            target = targets[name]
             shape = np.minimum(source.shape, target.shape)
             if name in ("archive", "links"):  # rows that are not written yet take no memory
                 shape[0] = min(shape[0], int(self.state_record().archived))
@@ -107,22 +103,22 @@ class AutoTables(OneByOne):
         recent ones, hard ones fill them and stay marked as hard."""
         if self.block is None or name != "budget":
             return
-        budget, before = self.budget_in_use, blocks.views(self.block)
+        budget, before = self.budget_in_use, memory.views(self.block)
         if self.of_words:
             before.head.budget = budget
             return
         n_hard, places = budget // 2, budget - budget // 2
-        memory = core.memory_of(before)
-        order = np.argsort(memory.arrival[: before.head.count])
+        stored = before.per_vector
+        order = np.argsort(stored[core.ARRIVAL, : before.head.count])
         older, recent = np.split(order, [max(len(order) - places, 0)])
-        hard = older[memory.hard[older] != 0.0]
+        hard = older[stored[core.HARD, older] != 0.0]
         hard = hard[max(len(hard) - n_hard, 0) :]
         kept = np.concatenate([recent, hard])
         columns = [t[:, kept] for t in (before.vectors, before.coefficients, before.per_vector)]
-        facts = self._table("archived")[:, memory.row[kept].astype(int)]
+        facts = self._table("archived")[:, stored[core.IN_ARCHIVE, kept].astype(int)]
         numbers = np.arange(len(kept))
         self.resize_block(capacity=self.capacity_for(0), budget=budget)
-        model, state = blocks.views(self.block), self.state_record()
+        model, state = memory.views(self.block), self.state_record()
         tables = (model.vectors, model.coefficients, model.per_vector)
         for table, rows in zip(tables, columns, strict=True):
             table[:] = 0.0
@@ -130,7 +126,7 @@ class AutoTables(OneByOne):
         model.head.count, model.head.budget = len(kept), budget
         state.recent_place, state.hard_place = len(recent) % places, len(hard) % max(n_hard, 1)
         # the archive of another budget has another number of rows, and begins with these
-        core.memory_of(model).row[: len(kept)] = numbers
+        model.per_vector[core.IN_ARCHIVE, : len(kept)] = numbers
         self._table("archive")[: len(kept), : len(model.vectors)] = columns[0].T
         self._table("archived")[:, : len(kept)] = facts
         self._table("links")[: len(kept)] = numbers[:, None]
@@ -139,8 +135,8 @@ class AutoTables(OneByOne):
 
     def _hold(self) -> None:
         """Mark the rows of the memory in the archive, which overwrites others."""
-        model, held = blocks.views(self.block), self._table("held").view(np.uint8)
-        rows = core.memory_of(model).row[: model.head.count]
+        model, held = memory.views(self.block), self._table("held").view(np.uint8)
+        rows = model.per_vector[core.IN_ARCHIVE, : model.head.count]
         bits = np.zeros(8 * held.size, np.uint8)
         bits[rows.astype(int)] = 1
         held[:] = np.packbits(bits, bitorder="little")

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.block import blocks
-from ...core.block.codes import Task
+from ...core import memory
+from ...core.codes import Task
 from ...core.passes.auto import tables as core
 from ...inputs.batches import Batch
 from ...inputs.features import in_order
@@ -32,7 +32,7 @@ class WordTables(AutoTables):
 
     _experts: ClassVar[tuple[str, ...]]  # their names, in the order of the mixer
     _word_experts: ClassVar[tuple[str, ...]]  # the same in a model of words
-    word_passes: ClassVar[Any]  # `learn` and `score` of a model of words
+    _word_passes: ClassVar[Any]  # a class whose `learn` is the pass of a model of words
 
     @property
     def takes_lists(self) -> bool:  # type: ignore[override]
@@ -40,11 +40,11 @@ class WordTables(AutoTables):
 
     @property
     def learning_pass(self) -> Any:
-        return self.word_passes.learn if self.of_words else super().learning_pass
+        return self._word_passes.learn if self.of_words else super().learning_pass
 
     @property
     def scoring_pass(self) -> Any:
-        return self.word_passes.score if self.of_words else super().scoring_pass
+        return self.learning_pass  # which only scores examples of weight 0
 
     @property
     def _expert_names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -139,18 +139,18 @@ class WordTables(AutoTables):
     def _stored_words(self, places: Mapping[Any, int]) -> tuple[Lists, Any, Any]:
         """(examples, targets, weights) of the memory. A feature is there where it is beyond its mean, and then its
         value is its usual one."""
-        model, room, d = blocks.views(self.block), self._room, len(self.features)
+        model, moments, d = memory.views(self.block), self._table("moments"), len(self.features)
         n = model.head.count
-        memory = core.memory_of(model)
-        order = np.argsort(memory.arrival[:n], kind="stable")
-        mean, variance = room.moments.mean[:d], room.moments.variance[:d]
-        signs = room.moments.orientation[:d] * np.sign(mean)
+        stored = model.per_vector
+        order = np.argsort(stored[core.ARRIVAL, :n], kind="stable")
+        mean, variance = moments[core.MEAN, :d], moments[core.VARIANCE, :d]
+        signs = moments[core.ORIENTATION, :d] * np.sign(mean)
         owners, columns = np.nonzero(signs * model.vectors[:d, order].T > 0.0)
         usual = mean + np.maximum(variance, 0.0) / np.where(mean == 0.0, 1.0, mean)
         new = np.array([places[name] for name in self.features.in_rows])
         starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])
         lists = Lists(starts.astype(np.int64), new[columns], usual[columns])
-        targets, weights = self._table("archived")[:, memory.row[order].astype(int)]
+        targets, weights = self._table("archived")[:, stored[core.IN_ARCHIVE, order].astype(int)]
         if hasattr(self, "labels") and self.n_outputs == 1:
             targets = 2.0 * targets - 1.0
         return lists, targets, weights
@@ -172,7 +172,7 @@ class WordTables(AutoTables):
 
     def _forget_oldest(self, n: int, kept: Collection[Any]) -> None:
         """Forget the n names that were not seen for longest, but none of `kept`."""
-        table, places = blocks.views(self.block).vectors, self.features.places
+        table, places = memory.views(self.block).vectors, self.features.places
         seen, goes = table[:, core.SEEN].copy(), np.zeros(len(table), bool)
         seen[[places[name] for name in kept if name in places]] = np.inf
         taken = np.array(list(places.values()))
@@ -187,7 +187,7 @@ class WordTables(AutoTables):
         excess = len(self.features) - self._most_words
         if excess > 0:
             self._forget_oldest(excess, ())
-        names = blocks.views(self.block).vectors[sorted(self.features.places.values())]
+        names = memory.views(self.block).vectors[sorted(self.features.places.values())]
         rows = self._with_columns(np.vstack([self._table("word_bias"), names]), before)
         self.features.move_to(range(len(names)))
         self.resize_block(
@@ -197,7 +197,7 @@ class WordTables(AutoTables):
             capacity=self.capacity_for(0),
             count=self.capacity_for(0),
         )
-        table = blocks.views(self.block).vectors
+        table = memory.views(self.block).vectors
         self._table("word_bias")[:], table[: len(names)] = rows[:1], rows[1:]
 
     def _with_columns(self, rows: Any, before: int) -> Any:
@@ -213,7 +213,7 @@ class WordTables(AutoTables):
 
     def _parts_of_words(self, x: Mapping[Any, float]) -> dict[Any, float]:
         """The part of each name in the scores of the linear models."""
-        table, places = blocks.views(self.block).vectors, self.features.places
+        table, places = memory.views(self.block).vectors, self.features.places
         weights = table[:, core.WEIGHTS : core.WEIGHTS + 2 * self.n_outputs]
         parts = {
             name: float(abs(value) * np.abs(weights[places[name]]).sum()) if name in places else 0.0

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.block import blocks
-from ...core.compiling.needs import Need
+from ...core import memory
 from ...inputs.batches import Batch, batch_of
 from ...inputs.features import FeatureIndex, in_order
 from ...inputs.targets import plain
@@ -60,13 +59,12 @@ class Drawn(Columns):
 
     count: Callable[[Any], int]  # (model): columns
     numbers: Callable[..., Any]  # (model, names, header): their rows
-    needs: Need = Need.EXAMPLES | Need.PRODUCTS
 
     draws: ClassVar[bool] = True
 
     def header(self, model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
         n = self.count(model)
-        return {"capacity": blocks.columns_for(n), "count": n}
+        return {"capacity": memory.columns_for(n), "count": n}
 
     def most_entries(self, model: Any) -> int:
         return 2**12
@@ -81,7 +79,7 @@ class Drawn(Columns):
         Their numbers are drawn again when they come back.
         """
         features, wanted = model.features, len(model.features) + new
-        if wanted > blocks.width_in(model.block):
+        if wanted > memory.head_of(model.block).width:
             most = max(self.most_names(model), len(beside) + new)
             if wanted > most:
                 oldest = max(wanted - most, len(features) // OLDEST)
@@ -89,7 +87,7 @@ class Drawn(Columns):
                 used[list(itertools.islice(features.places.values(), oldest))] = False
                 model.change_names(features.forget, used, beside)
                 wanted = len(features) + new
-            if wanted > blocks.width_in(model.block):
+            if wanted > memory.head_of(model.block).width:
                 model.resize_block(width=max(wanted, min(2 * wanted, most)))
 
     def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:
@@ -103,7 +101,7 @@ class Drawn(Columns):
     def draw(self, model: Any, block: Block, names: Collection[Any], places: Iterable[int]) -> None:
         """Write the numbers of these features into rows of a block."""
         if names:
-            tables = blocks.views(block)
+            tables = memory.views(block)
             header = {"kernel": tables.head.kernel, "gamma": tables.head.gamma}
             drawn = self.numbers(model, names, header)
             tables.vectors[list(places), : self.count(model)] = drawn
@@ -120,7 +118,7 @@ class Drawn(Columns):
         with model.lock.held:
             block, read = model.block, model._reading()
             if block is not None:
-                block = blocks.resized(block, width=len(names))
+                block = memory.resized(block, width=len(names))
         if block is None:
             twin = model.twin()
             twin.begin_with(names)
@@ -141,7 +139,7 @@ class Drawn(Columns):
             block, read = self._block_read(model, names)
             if getattr(model, "labels", None) is not labels:  # another thread has added a class
                 return self.scores(model, batch, score)
-            found.append(scores_by(score, block, rows, n))
+            found.append(scores_by(model, score, block, rows, n))
         return np.concatenate(found), read
 
 

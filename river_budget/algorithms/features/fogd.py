@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from ...core.block import blocks
+from ...core import memory
 from ...core.passes.features import fourier as core
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files
@@ -24,7 +24,7 @@ def _rows_of_output(model: Any) -> int:
 
 
 def _split_rows(model: Any) -> None:
-    rows, table = _rows_of_output(model), blocks.views(model.block).per_vector
+    rows, table = _rows_of_output(model), memory.views(model.block).per_vector
     for kind in range(rows):
         split(table[kind::rows])
 
@@ -32,8 +32,8 @@ def _split_rows(model: Any) -> None:
 FOGD = Algorithm(
     core.learn,
     core.STATE,
-    score=core.decide_last,
-    mean=core.decide,
+    score=core.score_last,
+    mean=core.score_mean,
     header={"per_vector": lambda model: model.n_outputs * _rows_of_output(model)},
     columns=WAVES,
     together=check_waves,

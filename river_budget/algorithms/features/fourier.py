@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.block import blocks
-from ...core.block.codes import Kernel as Code
-from ...core.block.random_numbers import uniforms
+from ...core import memory
+from ...core.codes import Kernel as Code
 from ...core.passes.features import fourier as core
+from ...core.random_numbers import uniforms
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...parameters import Mutable
@@ -159,7 +159,7 @@ def _widen(model: Any, name: str) -> None:
     model.kernel = RBF(model.gamma)
     if model.block is None:
         return
-    head = blocks.views(model.block).head
+    head = memory.views(model.block).head
     head.gamma = model.kernel_in_use.header_fields(len(model.features))["gamma"]
     WAVES.draw(model, model.block, list(model.features), model.features.places.values())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from river import base
 
-from ...core.block import blocks
+from ...core import memory
 from ...inputs.batches import batch_of
 from ...model.calls import Rows
 from ...model.one_by_one import OneByOne
@@ -26,7 +26,7 @@ class Transformer(OneByOne, base.MiniBatchTransformer):
         """Add n to the number of examples learned."""
         block = self.block
         if block is not None:
-            blocks.field_of(block, "judged")[0] += n
+            memory.field_of(block, "n_examples")[0] += n
 
     def _feature_names(self) -> list[str]:
         """The names of the new features."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from ...core.expansion.scoring import decide
+from ...core.expansion.scoring import score
 from ...core.passes.features import nystroem as core
 from ...kernels import RBF, Kernel
 from ...model.algorithm import After, unchanged
@@ -34,7 +34,7 @@ def _freeze_sum(model: Any, parts: list[Any]) -> None:
 NOGD = dataclasses.replace(
     BASIS,
     learn=core.learn,
-    score=decide,
+    score=score,
     kernel=RBF("1.5/d"),
     prepare=_begin_linear,
     # the basis does not depend on classes

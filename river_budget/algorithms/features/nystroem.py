@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.block import blocks
+from ...core import memory
 from ...core.passes.features import nystroem as core
 from ...inputs.batches import batch_of
 from ...kernels import Kernel
@@ -55,7 +55,7 @@ def _resize(model: Any) -> None:
     means = model.mean_rows().copy()
     model.resize_block(per_vector=_basis_rows(model) + len(means))
     if len(means):
-        moved = blocks.views(model.block).per_vector[_basis_rows(model) :]
+        moved = memory.views(model.block).per_vector[_basis_rows(model) :]
         columns = min(means.shape[1], moved.shape[1])
         moved[:] = 0.0
         moved[:, :columns] = means[:, :columns]
@@ -89,7 +89,7 @@ def learn_basis(model: Any) -> None:
     gram = model.gram()
     n = len(gram)
     values, vectors = _spectrum(gram, _largest_rank(model))
-    basis = blocks.views(model.block).per_vector[: _basis_rows(model)]
+    basis = memory.views(model.block).per_vector[: _basis_rows(model)]
     basis[:] = 0.0
     basis[: len(values), :n] = (vectors / np.sqrt(values)).T
     basis[len(values), : len(values)] = values
@@ -99,7 +99,7 @@ def learn_basis(model: Any) -> None:
 
 def keep_budget(model: Any, united: bool) -> None:
     """Keep the vectors with the largest weights, and project the function on their span."""
-    block, gram = blocks.views(model.block), model.gram()
+    block, gram = memory.views(model.block), model.gram()
     n, budget = len(gram), model.budget
     weight = np.sum(block.coefficients[:, :n] ** 2, axis=0) * np.diag(gram)
     kept = np.sort(np.argsort(-weight, kind="stable")[:budget])
@@ -270,7 +270,7 @@ class Nystroem(BudgetModel, Transformer):
         These are rows of the inverse of the Cholesky factor of K, which later landmarks do not change. A landmark
         that is (nearly) a combination of those before it gets a row of zeros.
         """
-        state, basis = self.state_record(), blocks.views(self.block).per_vector
+        state, basis = self.state_record(), memory.views(self.block).per_vector
         first, n = int(state.kept), self.n_support_vectors
         gram = self.gram() if first < n else np.zeros((0, 0))
         for i in range(first, n):

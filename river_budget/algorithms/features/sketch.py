@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.block import blocks
-from ...core.block.random_numbers import uniforms
-from ...core.compiling.needs import Need
+from ...core import memory
 from ...core.passes.features import sketch as core
+from ...core.random_numbers import uniforms
 from ...kernels import Kernel, Polynomial
 from ...model.algorithm import Algorithm, Files
 from .drawn import Drawn, DrawnMap, keys_of
@@ -47,9 +46,16 @@ def _check_kernel(parameters: Mapping[str, Any]) -> None:
 
 def _check_numbers(model: Any, count: int) -> None:
     names, places = list(model.features), list(model.features.places.values())
-    rows = blocks.views(model.block).vectors[places, :count]
+    rows = memory.views(model.block).vectors[places, :count]
     if names and not np.array_equal(rows, _numbers(model, names, {})):
         raise ValueError("its places and signs are not those of its features")
+
+
+class Sketched(Drawn):
+    """Drawn places and signs, and room for the sketches of two factors."""
+
+    def extra_arguments(self, model: Any, block: Any) -> dict[str, Any]:
+        return {"scratch": memory.table(np.float64, (2, model.n_components))}
 
 
 class PolynomialCountSketch(DrawnMap):
@@ -107,9 +113,8 @@ class PolynomialCountSketch(DrawnMap):
         None,
         core.STATE,
         score=core.transform,
-        header={"desk": lambda model: 2 * model.n_components},
         kernel=Polynomial(2, "1/d", 1.0),
-        columns=Drawn(count=_count, numbers=_numbers, needs=Need.EXAMPLES),
+        columns=Sketched(count=_count, numbers=_numbers),
         together=_check_kernel,
         files=Files(check=_check_numbers, scored_rows=True),
     )

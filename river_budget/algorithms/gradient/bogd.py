@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ...core.block.codes import Maintenance
+from ...core.codes import Maintenance
 from ...core.passes.gradient import bogd as core
 from ...kernels import Kernel
 from ...model.algorithm import Algorithm

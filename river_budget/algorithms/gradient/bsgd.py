@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.block.codes import Strategy
+from ...core.codes import Strategy
 from ...core.passes.gradient import bsgd as core
 from ...kernels import Kernel
 from ...maintenance import Maintenance
-from ...model.algorithm import After, Algorithm, Files, by_pass
+from ...model.algorithm import After, Algorithm, Files, shrink_by_pass
 from ...model.estimators import BudgetClassifier, BudgetRegressor
-from ...model.expansion import BudgetModel
+from ...model.expansion import SHRINK, BudgetModel
 from ...parameters import (
     WHOLE,
     Fixed,
@@ -45,9 +45,9 @@ def _halve_norm(model: Any) -> None:
 
 
 def _keep_budget(model: Any, united: bool) -> None:
-    if united:
-        model.state_record().bounded = 1  # norm2 is computed again at the end
-    by_pass(model, united)
+    shrink_by_pass(model, united)
+    state = model.state_record()
+    state.norm2, state.bounded = model.squared_length(), 0
 
 
 def _sum_records(model: Any, parts: list[Any]) -> None:
@@ -57,7 +57,7 @@ def _sum_records(model: Any, parts: list[Any]) -> None:
         records = [part.model.state_record() for part in parts]
         means = [record[name] / record.rounds for record in records if record.rounds > 0.0]
         state[name] = state.rounds * max(means, default=0.0)
-    state.bounded = state.unchecked = state.wait = 0
+    state.unchecked = state.bounded = 0
 
 
 class _BSGD(Averaging, BudgetModel):
@@ -67,16 +67,16 @@ class _BSGD(Averaging, BudgetModel):
         {
             Strategy.PAIRS: core.learn,
             Strategy.REMOVE: core.learn_removing,
-            Strategy.MANY: core.learn_merging_many,
+            Strategy.MANY: core.learn_merging_several,
             Strategy.FACTOR: core.learn_projecting,
         },
         core.STATE,
-        shrink=core.shrink_to_budget,
+        shrink=SHRINK,
         counters=("rounds",),
         together=_check_steps,
         after=After(promotion=_halve_norm, budget=_keep_budget, union=_sum_records),
         # any value of these only changes when norm2 is checked next
-        files=Files(dict.fromkeys(("unchecked", "bounded", "wait"), WHOLE)),
+        files=Files(dict.fromkeys(("unchecked", "exact", "bounded"), WHOLE)),
     )
 
     budget = Mutable(optional(whole(1)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.block.codes import Maintenance
-from ...core.budget import removal
+from ...core.budget.strategies import shrink_removing
+from ...core.codes import Maintenance
 from ...core.passes.gradient import norma as core
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm
@@ -36,7 +36,7 @@ def sum_levels(model: Any, parts: list[Any]) -> None:
 NORMA = Algorithm(
     core.learn,
     core.STATE,
-    shrink=removal.shrink_to_budget,
+    shrink=shrink_removing,
     header={"maintenance": Maintenance.REMOVE_OLDEST},
     start={"level": lambda model: getattr(model, "epsilon", 0.0)},
     binary=True,

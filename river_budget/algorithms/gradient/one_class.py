@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 from river import base
 
-from ...core.block import blocks
-from ...core.block.codes import Strategy, Task
-from ...core.budget.keep import shrink_to_budget
+from ...core import memory
+from ...core.codes import Strategy, Task
 from ...core.passes.gradient import norma as core
 from ...inputs.batches import Batch, batch_of
 from ...kernels import Kernel
 from ...maintenance import Maintenance
 from ...model.algorithm import After, Algorithm
-from ...model.expansion import BudgetModel
+from ...model.expansion import SHRINK, BudgetModel
 from ...model.lock import marked
 from ...parameters import Mutable, optional, share, whole
 from .norma import check_decay, sum_levels
@@ -90,12 +89,12 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
         {
             Strategy.PAIRS: core.learn_novelty,
             Strategy.REMOVE: core.learn_novelty_removing,
-            Strategy.MANY: core.learn_novelty_merging_many,
+            Strategy.MANY: core.learn_novelty_merging_several,
             Strategy.FACTOR: core.learn_novelty_projecting,
         },
         core.STATE,
         score=core.score_novelty,
-        shrink=shrink_to_budget,
+        shrink=SHRINK,
         header={"task": Task.BINARY, "outputs": 1},
         together=check_decay,
         after=After(union=sum_levels),
@@ -133,9 +132,9 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
     def _reading(self) -> float:
         """rho; NaN before the first example is learned."""
         block = self.block
-        if block is None or not blocks.field_of(block, "count")[0]:
+        if block is None or not memory.head_of(block).count:
             return math.nan
-        return blocks.real_of_state(block, core.STATE, "level")
+        return float(self.state_record().level)
 
     @marked
     def learn_many(self, X: Any) -> None:

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...core.block import blocks
+from ...core import memory
 from ...core.passes.perceptrons import bpa as core
 from ...kernels import RBF, Kernel
-from ...model.algorithm import After, Algorithm, Files, by_pass, unchanged
+from ...model.algorithm import After, Algorithm, Files, shrink_by_pass, unchanged
 from ...model.estimators import BudgetClassifier
 from ...parameters import FINITE, Fixed, Mutable, one_of, positive
 
@@ -20,21 +20,21 @@ _CODES = {"simple": core.SIMPLE, "nearest": core.NEAREST, "projection": core.PRO
 
 def _check_neighbours(model: Any, count: int) -> None:
     """Check the slots of the nearest neighbours, where -1 means none."""
-    if not blocks.views(model.block).head.per_vector:
+    if not memory.views(model.block).head.per_vector:
         return
-    neighbours = blocks.views(model.block).per_vector[core.NEIGHBOUR, :count]
+    neighbours = memory.views(model.block).per_vector[core.NEIGHBOUR, :count]
     whole = neighbours == np.floor(neighbours)
     if not (whole & (neighbours >= -1.0) & (neighbours < count)).all():
         raise ValueError("its vectors have neighbours that do not exist")
 
 
 def _keep_budget(model: Any, united: bool) -> None:
-    by_pass(model, united and model.update != "nearest")
+    shrink_by_pass(model, united and model.update != "nearest")
 
 
 def _find_neighbours(model: Any, parts: list[Any]) -> None:
     if model.update == "nearest":
-        by_pass(model, False)  # removes nothing any more, and finds neighbours
+        shrink_by_pass(model, False)  # removes nothing any more, and finds neighbours
 
 
 class BPAClassifier(BudgetClassifier):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.block import blocks
+from ...core import memory
 from ...core.passes.perceptrons import budget_perceptron as core
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files
@@ -16,7 +16,7 @@ __all__ = ["BudgetPerceptronClassifier"]
 
 def _keep_scores(model: Any, parts: list[Any]) -> None:
     """The scores of the support vectors of a sum."""
-    kept = blocks.views(model.block).per_vector[0]
+    kept = memory.views(model.block).per_vector[0]
     kept[: model.n_support_vectors] = model.scores_of_vectors()[:, 0]
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from ...core.block.codes import Strategy
-from ...core.budget.keep import shrink_to_budget
+from ...core.codes import Strategy
 from ...core.passes.perceptrons import perceptron as core
 from ...kernels import Kernel
 from ...maintenance import Maintenance, RemoveOldest
 from ...model.algorithm import Algorithm
 from ...model.estimators import BudgetClassifier, BudgetRegressor
+from ...model.expansion import SHRINK
 from ...model.stored import Vectors
 from ...parameters import Mutable, optional, whole
 from ..averaging import Averaging
@@ -83,10 +83,10 @@ class KernelPerceptronClassifier(Averaging, BudgetClassifier):
         learn={
             Strategy.REMOVE: core.learn,
             Strategy.PAIRS: core.learn_merging,
-            Strategy.MANY: core.learn_merging_many,
+            Strategy.MANY: core.learn_merging_several,
             Strategy.FACTOR: core.learn_projecting,
         },
-        shrink=shrink_to_budget,
+        shrink=SHRINK,
         columns=Vectors(usual=RemoveOldest()),
     )
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...core.block import blocks
+from ...core import memory
 from ...core.budget import class_projection
 from ...core.passes.perceptrons import projectron as core
 from ...kernels import RBF, Kernel
@@ -26,7 +26,7 @@ def _by_class(model: Any) -> bool:
 def _split_classes(model: Any) -> None:
     """With two classes, every vector belongs to both of them."""
     if _by_class(model):
-        block = blocks.views(model.block)
+        block = memory.views(model.block)
         n = block.head.count
         lower = np.tril(block.factor[:n, :n])
         block.factor[:n, :n] = lower + np.tril(lower, -1).T
@@ -37,7 +37,7 @@ def _split_classes(model: Any) -> None:
 
 def _check_classes(model: Any, count: int) -> None:
     """Check the classes of the vectors, where 0 means none."""
-    classes = blocks.views(model.block).per_vector[: class_projection.DIAGONAL, :count]
+    classes = memory.views(model.block).per_vector[: class_projection.DIAGONAL, :count]
     if not np.isin(classes, np.arange(model.n_outputs + 1)).all():
         raise ValueError("its vectors belong to classes that do not exist")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.block.codes import Maintenance
-from ...core.budget import removal
+from ...core.budget.strategies import shrink_removing
+from ...core.codes import Maintenance
 from ...core.passes.perceptrons import perceptron as core
 from ...kernels import Kernel
 from ...model.algorithm import Algorithm
@@ -16,7 +16,7 @@ __all__ = ["RBPClassifier", "RBPRegressor"]
 RBP = Algorithm(
     core.learn,
     core.STATE,
-    shrink=removal.shrink_to_budget,
+    shrink=shrink_removing,
     header={"maintenance": Maintenance.REMOVE_RANDOM},
     start={"learning_rate": 1.0},  # of the classifier
 )

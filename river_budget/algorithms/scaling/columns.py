@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core.passes.scaling import NEVER, learn, scale
 from ...inputs.features import packer_of
-from ...model.calls import address_of, class_of_passes
+from ...model.calls import class_of_passes
 from ...model.lock import lock_of
 from ...parameters import as_float, check_example, number
 
@@ -30,18 +30,15 @@ NUMBERS = frozenset({float, int, bool, np.bool_, *(np.dtype(c).type for c in "bh
 
 
 class Row:
-    """An example: its names, its values, and the argument of a pass over it, which has places of names, too."""
+    """An example: its names, its values, and the rows of a pass over it, which hold the places of the names, too."""
 
-    __slots__ = ("call", "names", "pool", "values", "write")
+    __slots__ = ("names", "pool", "rows", "values", "write")
 
-    def __init__(
-        self, columns: Columns, names: Sequence[Any], places: Sequence[int], pool: list[Row]
-    ):
+    def __init__(self, names: Sequence[Any], places: Sequence[int], pool: list[Row]):
         """`pool` takes the row after use."""
         self.names, self.pool = names, pool
-        array = np.array([places, places], float)  # `values` keeps it
-        self.values = memoryview(array[1])
-        self.call = columns.call_for(array)
+        self.rows = np.array([places, places], float)
+        self.values = memoryview(self.rows[1])
         self.write = functools.partial(packer_of(len(names)), self.values, 0)
 
 
@@ -72,7 +69,7 @@ class Columns:
     """Names, their places and their numbers, and the lock of all who read or change the numbers."""
 
     __slots__ = (
-        *("__weakref__", "head", "initial", "lock", "next"),
+        *("__weakref__", "initial", "lock", "next"),
         *("places", "scaling", "table", "whole"),
     )
 
@@ -88,8 +85,6 @@ class Columns:
         self.places = {name: place for place, name in enumerate(names, UNKNOWN + 1)}
         self.next = itertools.count(UNKNOWN + 1 + len(names))
         self.table: Any = np.array(numbers, float)
-        # of the table: its address, which passes look up as the table moves, and its length
-        self.head = np.array([address_of(self.table), len(self.table)], np.int64)
         self._make_room(FEWEST)
         self.whole = Whole(self.places)
 
@@ -125,15 +120,9 @@ class Columns:
             while n > len(self.table):
                 old = self.table
                 table = np.tile(self.initial, (max(n, 2 * len(old)), 1))
-                head, known = (address_of(table), len(table)), table[: len(old)]
+                table[: len(old)] = old
                 if self.table is old:  # else a signal handler has made room in this thread
-                    known[:] = old  # from here on nothing is called, so no handler comes between
-                    self.table, self.head[:] = table, head
-
-    def call_for(self, rows: Any) -> Any:
-        """The argument of a pass over these rows, whatever the table is then."""
-        words = self.scaling, address_of(self.head), address_of(rows), *rows.shape
-        return np.array(words, np.int64)
+                    self.table = table
 
     # examples
 
@@ -149,14 +138,14 @@ class Columns:
                 try:
                     row = whole.pool.pop()
                 except IndexError:
-                    row = Row(self, whole.names, whole.places, whole.pool)
+                    row = Row(whole.names, whole.places, whole.pool)
                 row.write(*values)
             except Exception:  # other names or values, which are read as follows or refused there
                 row = None
         if row is None:
             row = self._read_any(x, learned)
         with self.lock:
-            (PASSES.learn if learned else PASSES.score)(row.call)
+            (PASSES.learn if learned else PASSES.score)(self.scaling, self.table, row.rows)
         return row
 
     def _read_any(self, x: Example, learned: bool) -> Row:
@@ -165,7 +154,7 @@ class Columns:
         places = self._given_places(x) if learned else self._places_of(x)
         if len(x) == len(self.places) != self.whole.size:
             self.whole = Whole(self.places)
-        row = Row(self, list(x), places, [])
+        row = Row(list(x), places, [])
         row.write(*values)
         return row
 
@@ -176,7 +165,7 @@ class Columns:
         if len(values):
             rows = np.ascontiguousarray(np.vstack([self._given_places(names), values]))
             with self.lock:
-                PASSES.learn(self.call_for(rows))
+                PASSES.learn(self.scaling, self.table, rows)
 
     def numbers_of(self, names: list[Any]) -> Any:
         """The numbers of these names, initial ones for unknown names: a matrix with three rows."""

@@ -7,14 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...core.block import blocks
-from ...core.block.limits import BOUND, LONGEST_STEP
+from ...core import memory
+from ...core.expansion.kernels import BOUND
+from ...core.expansion.support import LONGEST_STEP
 from ...core.passes.window import sbp as core
 from ...core.passes.window import water_levels as choice
 from ...core.rounds.calibration import STEEPEST
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files
-from ...model.calls import Call
+from ...model.calls import run_once
 from ...model.estimators import BudgetClassifier
 from ...model.expansion import FIRST_CAPACITY
 from ...model.lock import changes_the_model, looks_at_the_model
@@ -43,7 +44,7 @@ def _all_within(bound: float, *tables: Any) -> bool:
 
 
 def _check_window(model: Any, count: int) -> None:
-    state, block = model.state_record(), blocks.views(model.block)
+    state, block = model.state_record(), memory.views(model.block)
     if block.head.per_vector == 0:  # the model only predicts
         state.positives = 0
         return
@@ -57,7 +58,7 @@ def _check_window(model: Any, count: int) -> None:
 
 
 def _window_rows(model: Any) -> Any:
-    block = blocks.views(model.block)
+    block = memory.views(model.block)
     if block.head.per_vector == 0:
         raise RuntimeError("this model was loaded with predict_only=True: its window is gone")
     return block.per_vector[:, : block.head.count]
@@ -78,7 +79,7 @@ def _continue_sum(model: Any, parts: list[Any]) -> None:
     state.bias = sum(
         part.weight * part.columns[0, 0] * part.model.state_record().bias for part in parts
     )
-    block = blocks.views(model.block)
+    block = memory.views(model.block)
     if block.head.factored:
         block.factor[:n, :n] = model.gram()
 
@@ -150,7 +151,7 @@ class SBPClassifier(BudgetClassifier):
     algorithm = Algorithm(
         core.learn,
         core.STATE,
-        score=core.decide,
+        score=core.score,
         shrink=core.shrink_to_window,
         header={
             "per_vector": core.PER_VECTOR,
@@ -229,7 +230,7 @@ class SBPClassifier(BudgetClassifier):
 
     def _iterate(self, n: int) -> None:
         self.state_record().iterations = n
-        Call(self.block).run(core.refine)
+        run_once(self, core.refine)
 
     # the objective of the method, on the window
 

@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import math
 
-from ..compiling.array_views import f64
-from ..compiling.jit import compiled
-from ..examples.present_features import ZERO
-from ..expansion.kernel_rows import row_of_vector, self_kernel
+from ..compiling import inner
+from ..expansion.kernels import row_of_vector, self_kernel
 from ..expansion.support import bounded, remove_in_order
-from ..simd.vector_ops import dot
+from ..numerics import dot
 from .projection import TINY
 
 # Rows of per_vector: 1 + the number of a class, or 0 for none
@@ -26,22 +24,22 @@ FIRST, SECOND, DIAGONAL = range(3)
 ROWS = 3
 
 
-@compiled(always_inlined=True)
-def belongs(model, j, c):
+@inner
+def belongs(m, j, c):
     """Whether vector j belongs to class c."""
-    return model.per_vector[FIRST, j] == c + 1.0 or model.per_vector[SECOND, j] == c + 1.0
+    return m.per_vector[FIRST, j] == c + 1.0 or m.per_vector[SECOND, j] == c + 1.0
 
 
-@compiled
-def project_on_class(model, row, c, d, products):
+@inner
+def project_on_class(m, row, c, d, products):
     """d = coefficients of the projection on the vectors of class c. Returns its squared length. Overwrites products."""
-    factor, n, length = model.factor, model.head.count, 0.0
-    second, diagonal = model.per_vector[SECOND], model.per_vector[DIAGONAL]
+    factor, n, length = m.factor, m.head[0].count, 0.0
+    second, diagonal = m.per_vector[SECOND], m.per_vector[DIAGONAL]
     for j in range(n):
         d[j] = 0.0
         products[j] = diagonal[j] * row[j] if second[j] == c + 1.0 else 0.0
     for i in range(n):  # W row
-        if belongs(model, i, c):
+        if belongs(m, i, c):
             w, k = factor[i], row[i]
             for j in range(i + 1, n):
                 products[j] += k * w[j]
@@ -49,7 +47,7 @@ def project_on_class(model, row, c, d, products):
         if second[j] == c + 1.0:
             length += products[j] * products[j]
             d[j] += diagonal[j] * products[j]
-        elif model.per_vector[FIRST, j] == c + 1.0:
+        elif m.per_vector[FIRST, j] == c + 1.0:
             w = factor[j]
             total = dot(w, row, j + 1)
             length += total * total
@@ -59,119 +57,119 @@ def project_on_class(model, row, c, d, products):
         else:
             products[j] = 0.0
     for i in range(n):
-        if belongs(model, i, c):
+        if belongs(m, i, c):
             w = factor[i]
             for j in range(i + 1, n):
                 d[i] += w[j] * products[j]
     return length
 
 
-@compiled
-def join_class(model, j, c, d, residual):
+@inner
+def join_class(m, j, c, d, residual):
     """Vector j joins class c, whose other vectors all stand before it; d and residual are those of its projection."""
-    model.per_vector[SECOND if model.per_vector[FIRST, j] > 0.0 else FIRST, j] = c + 1.0
-    write_row(model, j, c, d, residual)
+    m.per_vector[SECOND if m.per_vector[FIRST, j] > 0.0 else FIRST, j] = c + 1.0
+    write_row(m, j, c, d, residual)
 
 
-@compiled
-def write_row(model, j, c, d, residual):
+@inner
+def write_row(m, j, c, d, residual):
     """The row of vector j in the factor of class c: (-d, 1) / residual."""
-    factor, scale = model.factor, 1.0 / math.sqrt(residual)
-    if model.per_vector[FIRST, j] == c + 1.0:
+    factor, scale = m.factor, 1.0 / math.sqrt(residual)
+    if m.per_vector[FIRST, j] == c + 1.0:
         for i in range(j):
             factor[j, i] = -d[i] * scale
         factor[j, j] = scale
     else:
         for i in range(j):
             factor[i, j] = -d[i] * scale
-        model.per_vector[DIAGONAL, j] = scale
+        m.per_vector[DIAGONAL, j] = scale
 
 
-@compiled
-def entry(model, j, i, c):
+@inner
+def entry(m, j, i, c):
     """W[j, i] of class c, to which vector j belongs; i <= j"""
-    if model.per_vector[FIRST, j] == c + 1.0:
-        return model.factor[j, i]
-    return model.per_vector[DIAGONAL, j] if i == j else model.factor[i, j]
+    if m.per_vector[FIRST, j] == c + 1.0:
+        return m.factor[j, i]
+    return m.per_vector[DIAGONAL, j] if i == j else m.factor[i, j]
 
 
-@compiled
-def remove_dependent_of_class(model, c):
+@inner
+def remove_dependent_of_class(m, c):
     """As `remove_dependent`, for one class: a vector that the others of its class span up to TINY leaves the class."""
-    inverse = model.buffer
+    inverse = m.buffer
     while True:
-        n, worst, least, members = model.head.count, ZERO, math.inf, 0
+        n, worst, least, members = m.head[0].count, 0, math.inf, 0
         for i in range(n):
             inverse[i] = 0.0
         for j in range(n):
-            if belongs(model, j, c):
+            if belongs(m, j, c):
                 for i in range(j + 1):
-                    if belongs(model, i, c):
-                        inverse[i] += entry(model, j, i, c) ** 2
+                    if belongs(m, i, c):
+                        inverse[i] += entry(m, j, i, c) ** 2
         for i in range(n):
-            if belongs(model, i, c):
+            if belongs(m, i, c):
                 members += 1
-                distance = 1.0 / (inverse[i] * self_kernel(model, model.norms[i]))
+                distance = 1.0 / (inverse[i] * self_kernel(m, m.norms[i]))
                 if distance < least:
                     worst, least = i, distance
         if members < 2 or least > TINY:
             return
-        leave_class(model, worst, c)
-        if not (model.per_vector[FIRST, worst] > 0.0 or model.per_vector[SECOND, worst] > 0.0):
-            remove_from_classes(model, worst)
+        leave_class(m, worst, c)
+        if not (m.per_vector[FIRST, worst] > 0.0 or m.per_vector[SECOND, worst] > 0.0):
+            remove_from_classes(m, worst)
 
 
-@compiled
-def leave_class(model, p, c):
-    """Replace vector p in class c by its projection on the other vectors of the class. Overwrites row, buffer and heap."""
-    n, column, coefficients = model.head.count, model.buffer, model.coefficients[c]
+@inner
+def leave_class(m, p, c):
+    """Replace vector p in class c by its projection on the other vectors of the class. Overwrites row, buffer and work."""
+    n, column, coefficients = m.head[0].count, m.buffer, m.coefficients[c]
     for i in range(n):
         column[i] = 0.0
     for j in range(p, n):  # K^-1 e_p
-        if belongs(model, j, c):
+        if belongs(m, j, c):
             for i in range(j + 1):
-                if belongs(model, i, c):
-                    column[i] += entry(model, j, p, c) * entry(model, j, i, c)
+                if belongs(m, i, c):
+                    column[i] += entry(m, j, p, c) * entry(m, j, i, c)
     share = coefficients[p] / column[p]
     for i in range(n):
-        if belongs(model, i, c):
-            coefficients[i] = bounded(model, coefficients[i] - share * column[i])
+        if belongs(m, i, c):
+            coefficients[i] = bounded(m.head[0], coefficients[i] - share * column[i])
     coefficients[p] = 0.0
-    model.per_vector[FIRST if model.per_vector[FIRST, p] == c + 1.0 else SECOND, p] = 0.0
-    recompute_class(model, p, c)
+    m.per_vector[FIRST if m.per_vector[FIRST, p] == c + 1.0 else SECOND, p] = 0.0
+    recompute_class(m, p, c)
 
 
-@compiled
-def recompute_class(model, start, c):
+@inner
+def recompute_class(m, start, c):
     """Compute the rows of the factor of class c from vector `start` on from scratch."""
-    head, n = model.head, model.head.count
-    d, products = f64(model.heap, n), f64(model.heap + 8 * n, n)
+    head, n = m.head[0], m.head[0].count
+    d, products = m.work[0], m.work[1]
     for j in range(start, n):
-        if belongs(model, j, c):
+        if belongs(m, j, c):
             head.count = j  # project on the vectors before it
-            row_of_vector(model, j)
-            k_jj = self_kernel(model, model.norms[j])
-            residual = k_jj - project_on_class(model, model.row, c, d, products)
-            write_row(model, j, c, d, max(residual, TINY * k_jj))
+            row_of_vector(m, j)
+            k_jj = self_kernel(m, m.norms[j])
+            residual = k_jj - project_on_class(m, m.row, c, d, products)
+            write_row(m, j, c, d, max(residual, TINY * k_jj))
     head.count = n
 
 
-@compiled
-def remove_from_classes(model, p):
+@inner
+def remove_from_classes(m, p):
     """Remove vector p, which belongs to no class, from support and factors."""
-    factor, n = model.factor, model.head.count
+    factor, n = m.factor, m.head[0].count
     for i in range(n - 1):
         w = factor[i + 1 if i >= p else i]
         for j in range(n - 1):
             factor[i, j] = w[j + 1 if j >= p else j]
-    remove_in_order(model, p)
+    remove_in_order(m, p)
 
 
-@compiled
-def project_out_of_classes(model, p):
+@inner
+def project_out_of_classes(m, p):
     """Replace vector p by its projections on the others of its classes, and remove it."""
     for which in (FIRST, SECOND):
-        c = int(model.per_vector[which, p]) - 1
+        c = int(m.per_vector[which, p]) - 1
         if c >= 0:
-            leave_class(model, p, c)
-    remove_from_classes(model, p)
+            leave_class(m, p, c)
+    remove_from_classes(m, p)

@@ -25,12 +25,11 @@ import math
 
 import numpy as np
 
-from ..block.limits import LONGEST_STEP, within
-from ..compiling.array_views import f64
-from ..compiling.jit import compiled
-from ..expansion.kernel_rows import row_of_vector, self_kernel
+from ..compiling import inner
+from ..expansion.kernels import row_of_vector, self_kernel
 from ..expansion.support import (
     LARGEST,
+    LONGEST_STEP,
     add_to,
     bounded,
     insert,
@@ -39,7 +38,7 @@ from ..expansion.support import (
     weight_of,
     weights_into,
 )
-from ..simd.vector_ops import dot
+from ..numerics import clamp, dot
 
 # Squared distance from the span of the others, relative to k(x, x): no vector is closer
 TINY = 1e-10
@@ -48,10 +47,10 @@ BETTER_TIMES = 10.0  # a repair is counted if it divides the error by at least t
 DRIFT = 1e-7  # relative to k(x, x); rounding alone stays near 1e-11
 
 
-@compiled
-def project(model, row, coefficients):
+@inner
+def project(m, row, coefficients):
     """coefficients = d = K^-1 row. Returns |W row|^2, the squared length of the projection."""
-    factor, n = model.factor, model.head.count
+    factor, n = m.factor, m.head[0].count
     for j in range(n):
         coefficients[j] = 0.0
     length = 0.0
@@ -64,23 +63,23 @@ def project(model, row, coefficients):
     return length
 
 
-@compiled
-def extend_factor(model, coefficients, residual, last):
+@inner
+def extend_factor(m, coefficients, residual, last):
     """Append the row of the last vector, which has just been inserted, to the factor."""
-    w, scale = model.factor[last], 1.0 / math.sqrt(residual)
+    w, scale = m.factor[last], 1.0 / math.sqrt(residual)
     for j in range(last):
         w[j] = -coefficients[j] * scale
     w[last] = scale
 
 
-@compiled
-def remove_with_factor(model, p):
+@inner
+def remove_with_factor(m, p):
     """Remove vector p from support and factor.
 
     Rotates pairs of neighbouring rows, which does not change W'W, until column p is 0 except in the last row.
     Without this row and column it is the factor of the other vectors.
     """
-    factor, n = model.factor, model.head.count
+    factor, n = m.factor, m.head[0].count
     for i in range(p, n - 1):
         upper, lower = factor[i], factor[i + 1]
         length = math.hypot(upper[p], lower[p])
@@ -92,14 +91,14 @@ def remove_with_factor(model, p):
         w = factor[i]
         for j in range(p, i + 1):
             w[j] = w[j + 1]
-    remove_in_order(model, p)
+    remove_in_order(m, p)
 
 
-@compiled
-def project_out(model, p):
+@inner
+def project_out(m, p):
     """Replace vector p by its projection on the others. Returns its squared distance to them."""
-    factor, n = model.factor, model.head.count
-    column = f64(model.heap, n)  # K^-1 e_p
+    factor, n = m.factor, m.head[0].count
+    column = m.work[0]  # K^-1 e_p
     for j in range(n):
         column[j] = 0.0
     for i in range(p, n):
@@ -107,24 +106,24 @@ def project_out(model, p):
         for j in range(i + 1):
             column[j] += w[p] * w[j]
     distance = 1.0 / column[p]
-    for r in range(model.coefficients.shape[0]):
-        coefficients = model.coefficients[r]
+    for r in range(m.coefficients.shape[0]):
+        coefficients = m.coefficients[r]
         share = coefficients[p] * distance
         for j in range(n):
-            coefficients[j] = bounded(model, coefficients[j] - share * column[j])
-    for e in range(model.per_vector.shape[0]):  # in a mean of the iterates
-        mean = model.per_vector[e]
+            coefficients[j] = bounded(m.head[0], coefficients[j] - share * column[j])
+    for e in range(m.per_vector.shape[0]):  # in a mean of the iterates
+        mean = m.per_vector[e]
         share = mean[p] * distance
         for j in range(n):
-            mean[j] = within(mean[j] - share * column[j], LARGEST)
-    remove_with_factor(model, p)
+            mean[j] = clamp(mean[j] - share * column[j], LARGEST)
+    remove_with_factor(m, p)
     return distance
 
 
-@compiled
-def inverse_diagonal(model, diagonal):
+@inner
+def inverse_diagonal(m, diagonal):
     """diagonal[j] = (K^-1)_jj"""
-    factor, n = model.factor, model.head.count
+    factor, n = m.factor, m.head[0].count
     for j in range(n):
         diagonal[j] = 0.0
     for i in range(n):
@@ -133,142 +132,142 @@ def inverse_diagonal(model, diagonal):
             diagonal[j] += w[j] * w[j]
 
 
-@compiled
-def cheapest(model, n):
+@inner
+def cheapest(m, n):
     """The one of the first n vectors with the least |a_r|^2 / (K^-1)_rr, whose projection changes w least."""
-    loss, inverse = model.buffer, f64(model.heap, model.head.count)
-    weights_into(model, loss)
-    inverse_diagonal(model, inverse)
+    loss, inverse = m.buffer, m.work[0]
+    weights_into(m, loss)
+    inverse_diagonal(m, inverse)
     for r in range(n):
         loss[r] /= inverse[r]
-    for r in range(n, model.head.count):
+    for r in range(n, m.head[0].count):
         loss[r] = np.inf
-    return oldest_of_lightest(model, loss)
+    return oldest_of_lightest(m, loss)
 
 
-@compiled
-def most_dependent(model):
+@inner
+def most_dependent(m):
     """(vector, its squared distance to the span of the others, in units of its own length)"""
-    n, inverse = model.head.count, model.buffer
-    inverse_diagonal(model, inverse)
+    n, inverse = m.head[0].count, m.buffer
+    inverse_diagonal(m, inverse)
     worst, least = 0, np.inf
     for j in range(n):
-        distance = 1.0 / (inverse[j] * self_kernel(model, model.norms[j]))
+        distance = 1.0 / (inverse[j] * self_kernel(m, m.norms[j]))
         if distance < least:
             worst, least = j, distance
     return worst, least
 
 
-@compiled
-def remove_dependent(model):
+@inner
+def remove_dependent(m):
     """Project out vectors that a newcomer has made linearly dependent on the others, up to TINY.
 
-    Returns by how much |w|^2 decreases. Overwrites model.buffer and the heap.
+    Returns by how much |w|^2 decreases. Overwrites m.buffer and work[0].
     """
     lost = 0.0
-    while model.head.count > 1:
-        p, distance = most_dependent(model)
+    while m.head[0].count > 1:
+        p, distance = most_dependent(m)
         if distance > TINY:
             break
-        weight = weight_of(model, p)
-        lost += weight * project_out(model, p)
-    return model.head.scale**2 * lost
+        weight = weight_of(m, p)
+        lost += weight * project_out(m, p)
+    return m.head[0].scale ** 2 * lost
 
 
-@compiled
-def add_or_project(model, x, norm, plus, minus, amount):
+@inner
+def add_or_project(m, x, norm, plus, minus, amount):
     """Add amount (e_plus - e_minus) k(x, .): with x as a support vector, or projected if x lies in their span.
 
-    The kernel row of x must be in model.row. Returns (squared length of the added part, decrease of |w|^2
+    The kernel row of x must be in m.row. Returns (squared length of the added part, decrease of |w|^2
     by removing dependent vectors, whether x was stored).
     """
-    length, d = self_kernel(model, norm), f64(model.heap, model.head.count)
-    inside = project(model, model.row, d)
+    length, d = self_kernel(m, norm), m.work[0]
+    inside = project(m, m.row, d)
     if length - inside <= TINY * length:
-        add_projected(model, d, plus, minus, amount)
+        add_projected(m, d, plus, minus, amount)
         return inside, 0.0, False
-    j = insert(model, x, norm)
-    extend_factor(model, d, length - inside, j)
-    add_to(model, j, plus, minus, amount)
-    lost = remove_dependent(model)
-    check_factor(model)
+    j = insert(m, x, norm)
+    extend_factor(m, d, length - inside, j)
+    add_to(m, j, plus, minus, amount)
+    lost = remove_dependent(m)
+    check_factor(m)
     return length, lost, True
 
 
-@compiled
-def add_projected(model, d, plus, minus, amount):
+@inner
+def add_projected(m, d, plus, minus, amount):
     """Add amount (e_plus - e_minus) times the projection with coefficients d to the coefficients."""
-    amount = within(amount, LONGEST_STEP) / model.head.scale
-    spread(model, plus, amount, d)
+    amount = clamp(amount, LONGEST_STEP) / m.head[0].scale
+    spread(m, plus, amount, d)
     if minus >= 0:
-        spread(model, minus, -amount, d)
+        spread(m, minus, -amount, d)
 
 
-@compiled
-def spread(model, r, amount, d):
+@inner
+def spread(m, r, amount, d):
     """Add amount times d to the coefficients of output r."""
-    coefficients = model.coefficients[r]
-    for j in range(model.head.count):
-        coefficients[j] = bounded(model, coefficients[j] + amount * d[j])
+    coefficients = m.coefficients[r]
+    for j in range(m.head[0].count):
+        coefficients[j] = bounded(m.head[0], coefficients[j] + amount * d[j])
 
 
-@compiled
-def spread_mean(model, e, amount, d):
+@inner
+def spread_mean(m, e, amount, d):
     """Add amount times d to row e of per_vector, the coefficients of a mean of the iterates."""
-    mean = model.per_vector[e]
-    for j in range(model.head.count):
-        mean[j] = within(mean[j] + amount * d[j], LARGEST)
+    mean = m.per_vector[e]
+    for j in range(m.head[0].count):
+        mean[j] = clamp(mean[j] + amount * d[j], LARGEST)
 
 
-@compiled
-def check_factor(model):
+@inner
+def check_factor(m):
     """At every EVERY-th arrival: check the factor at one vector, and recompute it if the error exceeds DRIFT."""
-    head = model.head
+    head = m.head[0]
     if head.arrived % EVERY != 0:
         return
     p = (head.arrived // EVERY) % head.count
-    error = factor_error_at(model, p)
+    error = factor_error_at(m, p)
     if error > DRIFT:
-        recompute_factor(model)
+        recompute_factor(m)
         # no repair if, as with vectors that hardly differ, a new factor is no more precise
-        if p >= head.count or error > BETTER_TIMES * factor_error_at(model, p):
+        if p >= head.count or error > BETTER_TIMES * factor_error_at(m, p):
             head.repairs += 1
 
 
-@compiled
-def factor_error_at(model, p):
+@inner
+def factor_error_at(m, p):
     """The error of the factor at vector p, relative to the length of the vector."""
-    factor, row, length, behind = model.factor, model.row, 0.0, 0.0
-    row_of_vector(model, p)
-    for i in range(model.head.count):
+    factor, row, length, behind = m.factor, m.row, 0.0, 0.0
+    row_of_vector(m, p)
+    for i in range(m.head[0].count):
         total = dot(factor[i], row, i + 1)
         length += total * total
         if i > p:
             behind += total * total
-    k_pp = self_kernel(model, model.norms[p])
+    k_pp = self_kernel(m, m.norms[p])
     error = max(abs(length - k_pp) / k_pp, math.sqrt(behind / k_pp))
     return error if error == error else np.inf
 
 
-@compiled
-def recompute_factor(model):
+@inner
+def recompute_factor(m):
     """Compute the factor from scratch. Vectors that depend on those before them are projected on these."""
-    head, i, n = model.head, np.int64(0), model.head.count
-    d = f64(model.heap, n)
+    head, i, n = m.head[0], 0, m.head[0].count
+    d = m.work[0]
     while i < n:
         head.count = i
-        row_of_vector(model, i)
-        k_ii = self_kernel(model, model.norms[i])
-        residual = k_ii - project(model, model.row, d)
+        row_of_vector(m, i)
+        k_ii = self_kernel(m, m.norms[i])
+        residual = k_ii - project(m, m.row, d)
         if residual > TINY * k_ii:
-            extend_factor(model, d, residual, i)
+            extend_factor(m, d, residual, i)
             i += 1
             continue
-        for r in range(model.coefficients.shape[0]):
-            spread(model, r, model.coefficients[r, i], d)
-        for e in range(model.per_vector.shape[0]):
-            spread_mean(model, e, model.per_vector[e, i], d)
+        for r in range(m.coefficients.shape[0]):
+            spread(m, r, m.coefficients[r, i], d)
+        for e in range(m.per_vector.shape[0]):
+            spread_mean(m, e, m.per_vector[e, i], d)
         head.count = n
-        remove_in_order(model, i)
+        remove_in_order(m, i)
         n -= 1
     head.count = n

@@ -6,12 +6,9 @@ no newcomer, and the ages of its vectors mean little.
 
 from __future__ import annotations
 
-from ..compiling.array_views import f64
-from ..compiling.jit import compiled
-from ..examples.call import model_of
-from ..examples.present_features import example_and_scores, unpack
-from ..expansion.kernel_rows import kernel_row, norm_of, self_kernel
-from ..expansion.mean_iterate import first_mean
+from ..compiling import inlined, inner, passes
+from ..expansion.examples import example
+from ..expansion.kernels import kernel_row, norm_of, self_kernel
 from ..expansion.support import insert, lightest, remove
 from .projection import (
     TINY,
@@ -25,63 +22,68 @@ from .projection import (
 )
 
 
-@compiled(called_from_python=True)
-def absorb(call):
-    """Add the sum of a_t k(x_t, .) over the rows x_t to an empty model.
+@inlined
+def absorb_each(m, rows, absorb_one):
+    """Add the sum of a_t k(x_t, .) over the examples x_t to an empty model.
 
-    The array of scores of the call holds the coefficients a_t, and behind them those of a mean of the iterates.
+    rows.scores holds the coefficients a_t, and behind them those of a mean of the iterates.
     """
-    model, stream, n = unpack(call)
-    for t in range(n):
-        x, a = example_and_scores(model, stream, t)
-        insert_with(model, x, norm_of(model, x), a)
-    return n
+    for t in range(rows.scores.shape[0]):
+        x = example(m, rows, t)
+        absorb_one(m, x, norm_of(m, x), rows.scores[t])
+    return rows.scores.shape[0]
 
 
-@compiled
-def insert_with(model, x, norm, a):
+@inner
+def insert_with(m, x, norm, a):
     """Append x with the coefficients a, and those of a mean behind them. Returns its slot."""
-    j, outputs = insert(model, x, norm), model.coefficients.shape[0]
+    j, outputs = insert(m, x, norm), m.coefficients.shape[0]
     for r in range(outputs):
-        model.coefficients[r, j] = a[r]
-    first = first_mean(model)
+        m.coefficients[r, j] = a[r]
+    first = m.per_vector.shape[0] - outputs
     for r in range(outputs, a.shape[0]):
-        model.per_vector[first + r - outputs, j] = a[r]
+        m.per_vector[first + r - outputs, j] = a[r]
     return j
 
 
-@compiled(called_from_python=True)
-def absorb_projecting(call):
-    """`absorb` for a model with a factor: projects vectors that depend linearly on the others."""
-    model, stream, n = unpack(call)
-    for t in range(n):
-        x, a = example_and_scores(model, stream, t)
-        norm = norm_of(model, x)
-        kernel_row(model, x, norm)
-        d, length = f64(model.heap, model.head.count), self_kernel(model, norm)
-        residual = length - project(model, model.row, d)
-        if residual <= TINY * length:
-            outputs, first = model.coefficients.shape[0], first_mean(model)
-            for r in range(outputs):
-                spread(model, r, a[r], d)
-            for r in range(outputs, a.shape[0]):
-                spread_mean(model, first + r - outputs, a[r], d)
-        else:
-            extend_factor(model, d, residual, insert_with(model, x, norm, a))
-            remove_dependent(model)
+@inner
+def insert_or_project(m, x, norm, a):
+    """`insert_with` for a model with a factor: projects a vector that depends linearly on the others."""
+    kernel_row(m, x, norm)
+    d, length = m.work[0], self_kernel(m, norm)
+    residual = length - project(m, m.row, d)
+    if residual > TINY * length:
+        extend_factor(m, d, residual, insert_with(m, x, norm, a))
+        remove_dependent(m)
+        return
+    outputs, first = m.coefficients.shape[0], m.per_vector.shape[0] - m.coefficients.shape[0]
+    for r in range(outputs):
+        spread(m, r, a[r], d)
+    for r in range(outputs, a.shape[0]):
+        spread_mean(m, first + r - outputs, a[r], d)
 
 
-@compiled(called_from_python=True)
-def remove_lightest(call):
+@passes
+def absorb(m, rows):
+    """The pass for models without a factor."""
+    return absorb_each(m, rows, insert_with)
+
+
+@passes
+def absorb_projecting(m, rows):
+    """The pass for models with a factor."""
+    return absorb_each(m, rows, insert_or_project)
+
+
+@passes
+def remove_lightest(m):
     """Remove the vectors with the smallest |a|^2 k(x, x) until the model keeps its budget."""
-    model = model_of(call)
-    while model.head.count > model.head.budget:
-        remove(model, lightest(model, model.buffer))
+    while m.head[0].count > m.head[0].budget:
+        remove(m, lightest(m, m.buffer))
 
 
-@compiled(called_from_python=True)
-def project_cheapest(call):
+@passes
+def project_cheapest(m):
     """Project vectors on the others, those first that change w least, until the model keeps its budget."""
-    model = model_of(call)
-    while model.head.count > model.head.budget:
-        project_out(model, cheapest(model, model.head.count))
+    while m.head[0].count > m.head[0].budget:
+        project_out(m, cheapest(m, m.head[0].count))

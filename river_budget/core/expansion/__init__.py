@@ -1,1 +1,1 @@
-"""The function f(x) = sum_j a_j k(x_j, x): kernel rows, the support, the mean of iterates, scoring."""
+"""The function f(x) = sum_j a_j k(x_j, x): examples, kernel rows, the support, scoring."""

@@ -1,242 +1,202 @@
-"""The support vectors and their coefficients: insert, replace, remove, rescale, find the oldest and the lightest.
-
-A vector's slot is its index in all tables: the columns of coefficients and of per_vector, norms, arrivals, and
-where the vector itself is stored. The slots in use are 0 .. head.count - 1.
-"""
+"""The support vectors and their coefficients: insert, replace, remove, rescale, find the oldest and the lightest."""
 
 from __future__ import annotations
 
-import numpy as np
+from ..compiling import inlined, inner
+from ..numerics import clamp, least_of
+from .kernels import padded, self_kernel
 
-from ..block.limits import LONGEST_STEP, padded_count, within
-from ..compiling.array_views import address_of, i64
-from ..compiling.jit import REORDERED, compiled
-from ..simd.bits import from_bits
-from ..vectors.table import move_vector, write_vector
-from .kernel_rows import self_kernel
-
-TIE = 1.0 + 1e-9  # weights whose ratio is below it count as equal
-TINY_SCALE, HUGE_SCALE = 1e-60, 1e60  # beyond, the scale moves into the coefficients
+LONGEST_STEP = 1e100  # steps are clamped to it: coefficients stay finite even if the model diverges
 LARGEST = 1e140  # the largest coefficient times scale: then scores stay finite
-NEVER = np.int64(2**63 - 1)  # later than every arrival
+TINY_SCALE, HUGE_SCALE = 1e-60, 1e60  # beyond, the scale moves into the coefficients
+TIE = 1.0 + 1e-9  # weights whose ratio is below it count as equal
+LATEST = 2**63 - 1  # later than every arrival
 
 
-@compiled(always_inlined=True)
-def has_room(model):
-    """Whether the block has room for x as one more vector. If not, the pass returns, and Python enlarges the block."""
-    return model.head.count < model.head.capacity
-
-
-@compiled
-def insert(model, x, norm):
+@inner
+def insert(m, x, norm):
     """Append x as a support vector with coefficients 0. Returns its slot."""
-    j = append_slot(model, norm)
-    write_vector(model, j, x)
+    j = append(m, norm)
+    write_features(m, j, x)
     return j
 
 
-@compiled
-def append_slot(model, norm):
-    """Append a slot with coefficients 0, whose vector is not written yet. Returns the slot.
-
-    The caller writes the vector, with `write_vector` or `write_into_freed_slot`.
-    """
-    j = model.head.count
-    model.head.count = j + 1
-    model.norms[j] = norm
-    make_newest(model, j)
-    clear_coefficients(model, j)
+@inner
+def append(m, norm):
+    """The same but for the features of x, which are written later, if at all. Returns the slot."""
+    j = m.head[0].count
+    m.head[0].count = j + 1
+    for r in range(m.coefficients.shape[0]):
+        m.coefficients[r, j] = 0.0
+    for e in range(m.per_vector.shape[0]):
+        m.per_vector[e, j] = 0.0
+    set_arrival(m, j, norm)
     return j
 
 
-@compiled
-def clear_coefficients(model, j):
-    """Set the coefficients of vector j and its column of per_vector to 0."""
-    for r in range(model.coefficients.shape[0]):
-        model.coefficients[r, j] = 0.0
-    for e in range(model.per_vector.shape[0]):
-        model.per_vector[e, j] = 0.0
+@inlined
+def set_arrival(m, j, norm):
+    """Vector j has this norm and becomes the newest."""
+    m.norms[j], m.arrivals[j] = norm, m.head[0].arrived
+    m.head[0].arrived += 1
 
 
-@compiled
-def replace_vector(model, j, x, norm):
-    """Replace vector j by x, with coefficients 0."""
-    overwrite_vector(model, j, x, norm)
-    for r in range(model.coefficients.shape[0]):
-        model.coefficients[r, j] = 0.0
+@inner
+def write_features(m, j, x):
+    """Overwrite the features of vector j with those of x."""
+    places, values, _ = x
+    vectors = m.vectors
+    if places.shape[0] < vectors.shape[0]:  # else it has every feature
+        for i in range(vectors.shape[0]):
+            vectors[i, j] = 0.0
+    for i in range(places.shape[0]):
+        vectors[places[i], j] = values[i]
 
 
-@compiled
-def overwrite_vector(model, j, x, norm):
+@inlined
+def overwrite_vector(m, j, x, norm):
     """Overwrite vector j and its norm with x, and keep its coefficients. It becomes the newest."""
-    model.norms[j] = norm
-    write_vector(model, j, x)
-    make_newest(model, j)
+    write_features(m, j, x)
+    set_arrival(m, j, norm)
 
 
-@compiled
-def make_newest(model, j):
-    """Give vector j the next arrival number, which makes it the newest."""
-    head = model.head
-    model.arrivals[j] = head.arrived
-    head.arrived += 1
+@inner
+def replace_vector(m, j, x, norm):
+    """Replace vector j by x, with coefficients 0."""
+    overwrite_vector(m, j, x, norm)
+    for r in range(m.coefficients.shape[0]):
+        m.coefficients[r, j] = 0.0
 
 
-@compiled
-def move(model, source, target):
+@inlined
+def move(m, source, target):
     """Move vector `source`, with all that belongs to it, to the slot `target`. Overwrites what is there."""
-    move_vector(model, source, target)
-    move_coefficients(model, source, target)
+    for i in range(m.vectors.shape[0]):
+        m.vectors[i, target] = m.vectors[i, source]
+    move_numbers(m, source, target)
 
 
-@compiled
-def move_coefficients(model, source, target):
-    """Copy coefficients, per_vector, norm and arrival number from one slot to another, but not the vector."""
-    for r in range(model.coefficients.shape[0]):
-        model.coefficients[r, target] = model.coefficients[r, source]
-    for e in range(model.per_vector.shape[0]):
-        model.per_vector[e, target] = model.per_vector[e, source]
-    model.norms[target] = model.norms[source]
-    model.arrivals[target] = model.arrivals[source]
+@inlined
+def move_numbers(m, source, target):
+    """The same without features."""
+    for r in range(m.coefficients.shape[0]):
+        m.coefficients[r, target] = m.coefficients[r, source]
+    for e in range(m.per_vector.shape[0]):
+        m.per_vector[e, target] = m.per_vector[e, source]
+    m.norms[target], m.arrivals[target] = m.norms[source], m.arrivals[source]
 
 
-@compiled
-def remove(model, j):
+@inlined
+def drop_last_slot(m):
+    """Set the coefficients of the last slot, and its column of per_vector, to 0, and subtract 1 from the number of vectors."""
+    last = m.head[0].count - 1
+    for r in range(m.coefficients.shape[0]):
+        m.coefficients[r, last] = 0.0
+    for e in range(m.per_vector.shape[0]):
+        m.per_vector[e, last] = 0.0
+    m.head[0].count = last
+
+
+@inner
+def remove(m, j):
     """Remove vector j. The last one moves to its slot."""
-    last = model.head.count - 1
+    last = m.head[0].count - 1
     if j != last:
-        move(model, last, j)
-    drop_last_slot(model, last)
+        move(m, last, j)
+    drop_last_slot(m)
 
 
-@compiled
-def write_into_freed_slot(model, x, j):
-    """`remove` vector j where the last slot belongs to x, which is not written yet: writes x to slot j."""
-    last = model.head.count - 1
-    if j != last:
-        move_coefficients(model, last, j)
-        write_vector(model, j, x)
-    drop_last_slot(model, last)
-
-
-@compiled
-def remove_in_order(model, j):
+@inner
+def remove_in_order(m, j):
     """Remove vector j and move each vector behind it one slot down, for tables that keep the order of slots."""
-    last = model.head.count - 1
-    for source in range(j + 1, last + 1):
-        move(model, source, source - 1)
-    drop_last_slot(model, last)
+    for source in range(j + 1, m.head[0].count):
+        move(m, source, source - 1)
+    drop_last_slot(m)
 
 
-@compiled
-def drop_last_slot(model, last):
-    """Set the coefficients of the last slot to 0, and subtract 1 from the number of vectors."""
-    clear_coefficients(model, last)
-    model.head.count = last
-
-
-@compiled(always_inlined=True)
-def add_to(model, j, plus, minus, amount):
+@inner
+def add_to(m, j, plus, minus, amount):
     """Add amount (e_plus - e_minus) to the coefficients of vector j; if minus < 0, only amount e_plus."""
-    amount = within(amount, LONGEST_STEP) / model.head.scale
-    model.coefficients[plus, j] += amount
+    amount = clamp(amount, LONGEST_STEP) / m.head[0].scale
+    m.coefficients[plus, j] += amount
     if minus >= 0:
-        model.coefficients[minus, j] -= amount
+        m.coefficients[minus, j] -= amount
 
 
-@compiled(always_inlined=True)
-def bounded(model, coefficient):
+@inner
+def bounded(head, coefficient):
     """A coefficient, clamped so that all scores are finite.
 
     It could overflow in projections on vectors whose lengths are hundreds of orders of magnitude apart.
     """
-    return within(coefficient, largest(model))
+    return clamp(coefficient, LARGEST / head.scale)
 
 
-@compiled(always_inlined=True)
-def largest(model):
-    """The largest coefficient that `bounded` allows, divided by the scale."""
-    return LARGEST / model.head.scale
-
-
-@compiled(always_inlined=True)
-def rescale(model, factor):
-    """Multiply the model by a factor >= 0, in O(1): by its scale. Multiplies an extreme scale into the coefficients."""
-    head = model.head
+@inner
+def rescale(m, factor):
+    """Multiply the model by a factor >= 0, in O(1): by its scale. An extreme scale moves into the coefficients."""
+    head = m.head[0]
     head.scale *= factor
     if not TINY_SCALE <= head.scale <= HUGE_SCALE:
-        for r in range(model.coefficients.shape[0]):
+        for r in range(m.coefficients.shape[0]):
             for j in range(head.count):
-                model.coefficients[r, j] *= head.scale
+                m.coefficients[r, j] *= head.scale
         head.scale = 1.0
 
 
-@compiled
-def oldest(model):
+@inner
+def oldest(m):
     """The vector with the smallest arrival number."""
-    arrivals, found = model.arrivals, 0
-    for j in range(1, model.head.count):
-        if arrivals[j] < arrivals[found]:
+    found = 0
+    for j in range(1, m.head[0].count):
+        if m.arrivals[j] < m.arrivals[found]:
             found = j
     return found
 
 
-@compiled(fastmath=REORDERED)
-def weights_into(model, weights):
-    """weights[j] = |a_j|^2, not yet times the square of the scale. Overwrites `weights`."""
-    n, coefficients = padded_count(model), model.coefficients[0]
-    for j in range(n):
-        weights[j] = coefficients[j] * coefficients[j]
-    for r in range(1, model.coefficients.shape[0]):
-        coefficients = model.coefficients[r]
-        for j in range(n):
-            weights[j] += coefficients[j] * coefficients[j]
-
-
-@compiled
-def weight_of(model, j):
-    """|a_j|^2, not yet times the square of the scale"""
+@inner
+def weight_of(m, j):
+    """|a_j|^2, not yet times the square of the scale."""
     total = 0.0
-    for r in range(model.coefficients.shape[0]):
-        total += model.coefficients[r, j] ** 2
+    for r in range(m.coefficients.shape[0]):
+        total += m.coefficients[r, j] ** 2
     return total
 
 
-@compiled
-def lightest(model, weights):
-    """The vector whose removal changes w least: argmin of |a_j|^2 k(x_j, x_j). Overwrites `weights`.
+@inlined
+def weights_into(m, weights):
+    """weights[j] = |a_j|^2, not yet times the square of the scale. Overwrites `weights`."""
+    a, n = m.coefficients, padded(m.head[0].count)
+    for j in range(n):
+        weights[j] = a[0, j] * a[0, j]
+    for r in range(1, a.shape[0]):
+        for j in range(n):
+            weights[j] += a[r, j] * a[r, j]
 
-    If weights are equal up to rounding, returns the oldest of these vectors: without merging, all coefficients
-    of budgeted SGD are equal in exact arithmetic.
-    """
-    weights_into(model, weights)
-    if not model.head.bounded:
-        for j in range(model.head.count):
-            length = self_kernel(model, model.norms[j])
+
+@inner
+def lightest(m, weights):
+    """The vector whose removal changes w least: argmin of |a_j|^2 k(x_j, x_j). Overwrites `weights`."""
+    head = m.head[0]
+    weights_into(m, weights)
+    if not head.bounded:
+        for j in range(head.count):
+            length = self_kernel(m, m.norms[j])
             weights[j] = weights[j] * length if length > 0.0 else 0.0  # 0 for NaN too
-    return oldest_of_lightest(model, weights)
+    return oldest_of_lightest(m, weights)
 
 
-@compiled
-def oldest_of_lightest(model, weights):
-    """The oldest of the vectors with the least weight up to rounding. All weights must be >= 0; ignores NaN."""
-    arrivals, n, oldest = model.arrivals, model.head.count, NEVER
+@inlined
+def oldest_of_lightest(m, weights):
+    """The oldest of the vectors whose weights are least up to rounding. All weights must be >= 0.
+
+    Without merging, all coefficients of budgeted SGD are equal in exact arithmetic.
+    """
+    arrivals, n, oldest = m.arrivals, m.head[0].count, LATEST
     most = TIE * least_of(weights, n)
     for j in range(n):
-        oldest = min(oldest, arrivals[j] if weights[j] <= most else NEVER)
+        oldest = min(oldest, arrivals[j] if weights[j] <= most else LATEST)
     found = n - 1  # mostly it is the newcomer
     while found > 0 and arrivals[found] != oldest:
         found -= 1
     return found
-
-
-@compiled(always_inlined=True)
-def least_of(numbers, n):
-    """The least of the first n numbers, which are >= 0; ignores NaN.
-
-    Their bits are in the same order, and LLVM vectorises a minimum of whole numbers.
-    """
-    bits, least = i64(address_of(numbers), n), NEVER
-    for j in range(n):
-        least = min(least, bits[j] & NEVER)  # without the sign, which a 0 or NaN may have
-    return from_bits(least)

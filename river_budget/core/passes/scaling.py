@@ -7,29 +7,18 @@ from __future__ import annotations
 
 import math
 
-from ..compiling.array_views import f64_matrix, i64
-from ..compiling.jit import compiled
+from ..compiling import passes
 
 CENTERING, STANDARDISING, RANGES = 0, 1, 2  # what a scaler does
 NEVER = -1.0  # the count of a feature that was never learned
 
-# The words of a call. At the address HEAD stand the address and the length of the statistics, which move when they grow.
-# The first of the rows has the places of the values below it; each other row is an example.
-SCALING, HEAD, ROWS, SIZE, WIDTH = range(5)
 
+@passes
+def learn(scaling, statistics, rows):
+    """Update the statistics by examples, one after the other.
 
-@compiled(always_inlined=True)
-def unpack(call):
-    """(scaling, statistics, rows)"""
-    head = i64(call[HEAD], 2)
-    rows = f64_matrix(call[ROWS], call[SIZE], call[WIDTH])
-    return call[SCALING], f64_matrix(head[0], head[1], 3), rows
-
-
-@compiled(called_from_python=True)
-def learn(call):
-    """Update the statistics by examples, one after the other."""
-    scaling, statistics, rows = unpack(call)
+    statistics: (places, 3). rows: the first has the places of the values below it; each other row is an example.
+    """
     for t in range(1, rows.shape[0]):
         for i in range(rows.shape[1]):
             place, x = int(rows[0, i]), rows[t, i]
@@ -48,10 +37,9 @@ def learn(call):
                 statistics[place, 2] = second + ((x - first) * (x - mean) - second) / count
 
 
-@compiled(called_from_python=True)
-def scale(call):
+@passes
+def scale(scaling, statistics, rows):
     """Replace the values of examples by scaled ones."""
-    scaling, statistics, rows = unpack(call)
     for t in range(1, rows.shape[0]):
         for i in range(rows.shape[1]):
             place, x = int(rows[0, i]), rows[t, i]

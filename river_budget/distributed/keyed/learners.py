@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from river import base
 
+from ...core import memory
 from ...inputs.batches import Batch
 from ...inputs.targets import Targets
-from ...model.calls import Call
+from ...model.calls import Workspace, rows_for
 from ...wrappers.nested import forget_free_rows
 from ..dicts import learn_example
 from .chunks import ShardRows
@@ -141,8 +142,9 @@ class CodedRows:
 
     def __init__(self, model: Any, names: list[Any], rows: ShardRows, learns: bool):
         n, self.learns = len(rows), learns
-        codes, weights = np.zeros(n), np.ones(n) if rows.weights is None else rows.weights
+        codes = weights = np.zeros(n)  # with weights of 0 any pass only scores
         if learns:
+            weights = np.ones(n) if rows.weights is None else rows.weights
             targets = Targets(rows.targets, n)
             is_coded = hasattr(model, "labels")
             codes = targets.coded(model.labels, 0, n)[0] if is_coded else targets.numbers()
@@ -151,12 +153,18 @@ class CodedRows:
         self.arrays = batch.known(model.features, False), codes, weights, scores
         # how many of the rows before each one have unknown labels
         self.unknown = [0, *np.cumsum(np.isnan(codes)).tolist()]
-        self.call = Call(model.block, *self.arrays)
+        self.sizes, self.work = memory.sizes_of(model.block), Workspace(model, model.block)
 
     def run(self, model: Any, start: int, stop: int) -> Any:
         """Score rows, and learn them if they are to be learned. Returns the scores before."""
-        self.call.move(model.block, start, stop)
-        done = start + self.call.run(model.learning_pass if self.learns else model.scoring_pass)
+        if memory.sizes_of(model.block) == self.sizes:
+            self.work.move(model, model.block)
+        else:
+            self.sizes, self.work = memory.sizes_of(model.block), Workspace(model, model.block)
+        rows = rows_for(*(array[start:stop] for array in self.arrays))
+        done = start + self.work.run(
+            model.learning_pass if self.learns else model.scoring_pass, rows
+        )
         if self.learns and done < stop:  # the model needs a larger block, or a basis
             model.run_pass(*(array[done:stop] for array in self.arrays))
         return self.arrays[-1][start:stop]

@@ -37,7 +37,7 @@ from ...saving.errors import damaged
 from .keys import unpacked
 
 NOTE = "keyed_models.json"
-FORMAT = 2  # version of the note
+FORMAT = 1  # version of the note
 
 TABLE = "CREATE TABLE models (key BLOB, checkpoint INTEGER, state BLOB, UNIQUE (key, checkpoint))"
 SCHEMA = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"

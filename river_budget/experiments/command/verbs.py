@@ -156,18 +156,16 @@ def add_compile(verbs: Any) -> None:
 
 def run_compile(options: argparse.Namespace) -> int:
     """Compile the code that the named estimators use, or load it."""
-    from ...core.compiling.plain import PLAIN, VARIABLE
     from ..speed import compiling
 
     check_names(options.names, list(compiling.families()), "estimator")
-    passes, anew, folder = compiling.compile_passes(options.names)
+    functions, anew, folder = compiling.compile_passes(options.names)
     if options.format == "text":
-        reason = f"{VARIABLE} is set" if PLAIN else "no folder can be written"
-        kept = f"kept in {folder}" if folder else f"not kept: {reason}"
-        print(f"{passes} passes, {anew} compiled anew; {kept}")
+        kept = f"kept in {folder}" if folder else "not kept: no folder can be written"
+        print(f"{functions} functions, {anew} compiled anew; {kept}")
     else:
-        header = ["passes", "compiled anew", "folder"]
-        print_tables(options, ((header, [[str(passes), str(anew), str(folder or "")]]), ""))
+        header = ["functions", "compiled anew", "folder"]
+        print_tables(options, ((header, [[str(functions), str(anew), str(folder or "")]]), ""))
     return GOOD
 
 

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import inspect
-import operator
 import pkgutil
-from collections.abc import Iterator, Sequence
-from types import ModuleType
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numba
-from numba.core.dispatcher import Dispatcher
+from river import base
 
 import river_budget as rb
 
 from ... import core
-from ...core.block.random_numbers import fill_uniforms
-from ...core.compiling.by_address import functions
-from ...core.compiling.needs import Need
-from ...core.passes import scaling
+from ...core.compiling import folder
+from ...maintenance import Merge, Project, RemoveOldest
 from ...messages.progress import Progress
 from ...model.base import StreamModel
 
-CALL = (numba.int64[::1],)  # the argument types of a pass
-OTHER_SIGNATURES = {fill_uniforms: (numba.uint64[::1], numba.float64[:, ::1])}
-ALWAYS_COMPILED = scaling.learn, scaling.scale
+STRATEGIES = RemoveOldest(), Merge(), Merge(3), Project()  # one for each pass
+EXAMPLES: list[tuple[dict[Hashable, Any], int]] = [
+    ({"a": float(i), "b": float(i % 2)}, i % 3) for i in range(3)
+]
 
 
 def families() -> dict[str, list[Any]]:
@@ -41,58 +37,62 @@ def families() -> dict[str, list[Any]]:
     return found
 
 
-def passes_in(module: ModuleType) -> Iterator[Any]:
-    """The functions of a module of core that Python calls."""
-    for function in vars(module).values():
-        if (
-            isinstance(function, Dispatcher)
-            and function.py_func.__module__ == module.__name__
-            and not function.targetoptions.get("no_cpython_wrapper")
-        ):
-            yield function
+def models_of(kind: Any) -> Iterator[Any]:
+    """Models of a class that use all its passes, with the default kernel."""
+    names = kind.parameters()
+    strategies = [{"maintenance": each, "budget": 2} for each in STRATEGIES]
+    for chosen in [{}, *(strategies if "maintenance" in names else [])]:
+        for means in [{}, *([{"average": True}] if "average" in names else [])]:
+            yield kind(**chosen, **means)
 
 
-def passes_of(kind: Any) -> Iterator[Any]:
-    """The passes that a class uses: its own, and all in the module of its learning pass."""
-    models = [kind(), *([kind(average=True)] if "average" in kind.parameters() else [])]
-    algorithm, learn = kind.algorithm, models[0].learning_pass
-    found = [model.scoring_pass for model in models] + [learn, algorithm.shrink]
-    yield from (function for function in found if function is not None)
-    if learn is not None:
-        yield from passes_in(importlib.import_module(learn.__module__))
+def use(model: Any) -> None:
+    """Learn, score and shrink a model."""
+    for x, target in EXAMPLES:
+        if isinstance(model, base.Classifier):
+            model.learn_one(x, target > 0)
+        elif isinstance(model, base.Regressor):
+            model.learn_one(x, float(target))
+        else:
+            model.learn_one(x)
+    for name in ("predict_one", "score_one", "transform_one"):
+        if hasattr(model, name):
+            getattr(model, name)(EXAMPLES[0][0])
+    for limit in ("budget", "window"):
+        if limit in model._mutable_attributes:
+            model.mutate({limit: 1})
 
 
-def needs_of(kind: type[StreamModel]) -> Need:
-    """Which of the functions that passes share models of a class may need, whatever their parameters."""
-    needs: Need = kind.algorithm.columns.needs
-    return needs | (Need.OTHER_KERNELS if needs & Need.KERNEL else Need(0))
-
-
-def all_passes() -> Iterator[Any]:
-    """The passes of all folders of core."""
+def compiled_functions() -> list[Any]:
+    """The functions of core that were compiled, or loaded, in this process."""
+    found = []
     for info in pkgutil.walk_packages(core.__path__, f"{core.__name__}."):
-        yield from passes_in(importlib.import_module(info.name))
+        module = importlib.import_module(info.name)
+        for function in vars(module).values():
+            own = getattr(function, "py_func", None)
+            if own is not None and own.__module__ == info.name and function.signatures:
+                found.append(function)
+    return found
 
 
 def compile_passes(names: Sequence[str] = ()) -> tuple[int, int, str | None]:
-    """Compile, or load, the passes of these estimators, or of all without names.
+    """Compile, or load, the code of these estimators, or of all without names.
 
-    Returns the number of passes, the number compiled now, and the folder of the cache, if there is one.
+    Returns the number of functions, the number compiled now, and the folder of the cache, if there is one.
     """
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         raise RuntimeError("NUMBA_DISABLE_JIT is set: nothing is compiled")
     known = families()
-    kinds = [kind for name in names or known for kind in known[name]]
-    own = [p for kind in kinds for p in passes_of(kind)] if names else all_passes()
-    needs = functools.reduce(operator.or_, map(needs_of, kinds))
-    passes = {p: OTHER_SIGNATURES.get(p, CALL) for p in [*ALWAYS_COMPILED, *own]}
-    passes |= dict(functions(needs))
-    anew = 0
-    with Progress(len(passes), "compile") as bar:
-        for function, arguments in passes.items():
-            name = f"{function.py_func.__module__.rpartition('.')[2]}.{function.py_func.__name__}"
-            bar.show(name)
-            function.compile(arguments)
-            anew += bool(function.stats.cache_misses)
-            bar.advance(name)
-    return len(passes), anew, scaling.learn.stats.cache_path
+    kinds = list(dict.fromkeys(kind for name in names or known for kind in known[name]))
+    scaler = rb.StandardScaler()
+    scaler.learn_one(EXAMPLES[0][0])
+    scaler.transform_one(EXAMPLES[0][0])
+    with Progress(len(kinds), "compile") as bar:
+        for kind in kinds:
+            bar.show(kind.__name__)
+            for model in models_of(kind):
+                use(model)
+            bar.advance(kind.__name__)
+    functions = compiled_functions()
+    anew = sum(bool(function.stats.cache_misses) for function in functions)
+    return len(functions), anew, folder()

@@ -15,7 +15,6 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-import llvmlite.binding
 import numpy as np
 
 from ..common.results import one_by_one
@@ -118,10 +117,17 @@ def speed(
 
 def described() -> str:
     """The processor of this process, and what multiplies matrices."""
-    wide = "with" if llvmlite.binding.get_host_cpu_features().get("avx512f") else "without"
-    vectors = f", {wide} AVX-512" if platform.machine() in ("x86_64", "AMD64") else ""
-    name = f"{processor()} ({llvmlite.binding.get_host_cpu_name()}{vectors})"
-    return f"{name}; one thread; numpy {np.__version__}"
+    return f"{processor()}{vectors()}; one thread; numpy {np.__version__}"
+
+
+def vectors() -> str:
+    """Whether the processor has wide vectors, where Linux says so."""
+    try:
+        with open("/proc/cpuinfo") as lines:
+            flags = next((line for line in lines if line.startswith("flags")), "")
+    except OSError:
+        return ""
+    return f", {'with' if 'avx512f' in flags.split() else 'without'} AVX-512" if flags else ""
 
 
 def processor() -> str:

@@ -16,7 +16,7 @@ from saved_models import ALL, answers, file_of, stream_of, teach
 
 import river_budget as rb
 from river_budget.algorithms.features import drawn, nystroem
-from river_budget.core.block.blocks import views
+from river_budget.core.memory import views
 from river_budget.kernels import RBF, Laplacian
 from river_budget.saving import opened
 

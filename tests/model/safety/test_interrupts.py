@@ -11,14 +11,13 @@ from processes import in_threads, interrupted
 from saved_models import file_of
 
 import river_budget as rb
-from river_budget.core.block import blocks, layout
-from river_budget.core.compiling import array_views
+from river_budget.core import memory
 from river_budget.core.passes.auto import tables
 from river_budget.kernels import RBF
 from river_budget.saving import opened
 
 # These look only, over and over
-VIEWS = [each.__file__ for each in (blocks, layout, array_views, tables)]
+VIEWS = [each.__file__ for each in (memory, tables)]
 LOOKS = "_sizes", "_table"  # functions of AutoKernel* that look only, too
 K = RBF(0.5)
 MODELS = [

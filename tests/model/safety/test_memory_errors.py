@@ -11,7 +11,7 @@ import pytest
 from optional import needs_compiler
 
 import river_budget as rb
-from river_budget.core.block import blocks
+from river_budget.core import memory
 from river_budget.kernels import RBF
 
 testcapi = pytest.importorskip("_testcapi", reason="this Python cannot be told to have no memory")
@@ -52,7 +52,8 @@ MODELS = [
 def learned_by(model):
     """What a model has learned. Names that no vector uses are no part of it: a table that lacks room forgets them."""
     head = {
-        name: getattr(blocks.views(model.block).head, name) for name in ("count", "judged", "scale")
+        name: getattr(memory.views(model.block).head, name)
+        for name in ("count", "n_examples", "scale")
     }
     return model.support_vectors(), model.labels.known, head
 

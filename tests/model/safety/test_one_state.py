@@ -88,9 +88,9 @@ def test_scores_of_a_copy_of_the_block_have_its_labels():
         others = staticmethod(lambda: None)
 
         @staticmethod
-        def scoring_pass(addresses):
+        def scoring_pass(m, rows):
             Slow.others()
-            return rb.BSGDClassifier.algorithm.score(addresses)
+            return rb.BSGDClassifier.algorithm.score(m, rows)
 
     model = Slow(20, K, seed=1)
     model.learn_many(ROWS, np.where(ROWS[:, 0] > 0.0, "yes", "no"))

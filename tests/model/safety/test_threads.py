@@ -12,8 +12,8 @@ from processes import in_threads
 from saved_models import ALL, file_of, stream_of, taught
 
 import river_budget as rb
-from river_budget.core.block.blocks import views
-from river_budget.core.block.codes import Strategy
+from river_budget.core.codes import Strategy
+from river_budget.core.memory import views
 from river_budget.kernels import RBF
 from river_budget.model.calls import EXAMPLES_PER_CALL
 
@@ -26,9 +26,9 @@ class Held(rb.BSGDClassifier):
     in_the_middle = staticmethod(lambda: None)
 
     @staticmethod
-    def learning_pass(addresses):
+    def learning_pass(m, states, rows):
         Held.in_the_middle()
-        return rb.BSGDClassifier.algorithm.learn[Strategy.PAIRS](addresses)
+        return rb.BSGDClassifier.algorithm.learn[Strategy.PAIRS](m, states, rows)
 
 
 @pytest.fixture
@@ -107,9 +107,9 @@ class HeldWhole(rb.AutoKernelClassifier):
     in_the_middle = staticmethod(lambda: None)
 
     @staticmethod
-    def learning_pass(addresses):
+    def learning_pass(states, rows, room, desk):
         HeldWhole.in_the_middle()
-        return rb.AutoKernelClassifier.algorithm.learn(addresses)
+        return rb.AutoKernelClassifier.algorithm.learn(states, rows, room, desk)
 
 
 @pytest.mark.usefixtures("ctrl_c")
@@ -129,9 +129,9 @@ class HeldScores(rb.BSGDClassifier):
     calls = 0
 
     @staticmethod
-    def scoring_pass(addresses):
+    def scoring_pass(m, rows):
         HeldScores.calls += 1
-        return rb.BSGDClassifier.algorithm.score(addresses)
+        return rb.BSGDClassifier.algorithm.score(m, rows)
 
 
 def test_a_prediction_of_many_rows_looks_for_ctrl_c_after_a_thousand(monkeypatch):

@@ -1,21 +1,21 @@
-"""Calibration: what the probability of the most probable class should have been.
+"""Calibration: what the probability of the most probable class should have been (examples/auto_kernel.md, Calibration).
 
 Between 1/C and 1 there are knots; for each, a running mean of the excess by which predictions with about probability p
 were right more often than p (histogram binning, linear between the knots). It corrects what no mixture of logarithms
 can express, such as labels of which one in ten is noise, so that no probability should exceed .9. The predicted class
 does not change.
 
-    here
-    p                    the largest of mixture.share, of the most probable class
-    calibration.mass     weights of the knots; calibration.excess: sums of [right] - p
+    p        the largest share of the mixture, of the most probable class
+    MASS     weights of the knots; EXCESS: sums of [right] - p
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...compiling.jit import compiled
-from .tables import CALIBRATION_KNOTS, desk_of, found_of, room_of
+from ...compiling import inner
+from ...numerics import clamp
+from .tables import CALIBRATION_KNOTS, EXCESS, MASS
 
 CALIBRATION_FORGETTING = 0.999
 DOUBT = 30.0  # number of examples without excess with which every knot begins
@@ -23,40 +23,35 @@ AHEAD_OF_SECOND = 1.0 + 1e-9  # so that corrected probabilities do not tie
 CERTAIN = 1.0 - 1e-4  # larger probabilities are not corrected
 
 
-@compiled
-def calibrate(model):
-    """Compute the corrected probability of the most probable class."""
-    shares, found, table = (
-        desk_of(model).mixture.share,
-        found_of(model),
-        room_of(model).calibration,
-    )
-    n, top, second = shares.shape[0], 0, 0.0
+@inner
+def calibrate(calibration, shares, found):
+    """Find the most probable class, and compute its corrected probability."""
+    mass, excesses, n, top, second = calibration[MASS], calibration[EXCESS], shares.shape[0], 0, 0.0
     for c in range(1, n):
         if shares[c] > shares[top] or (n == 2 and shares[1] == shares[0]):
             top = c  # if both classes are equal, the second, positive one
     for c in range(n):
-        second = max(second, shares[c] if c != top else 0.0)
+        second = shares[c] if shares[c] > second and c != top else second
     p = shares[top]
-    place = min(max((p * n - 1.0) / (n - 1.0), 0.0), 1.0) * (CALIBRATION_KNOTS - 1)
+    place = clamp((p * n - 1.0) / (n - 1.0), 1.0) * (CALIBRATION_KNOTS - 1)
     left = min(np.int64(place), CALIBRATION_KNOTS - 2)
     share = place - left
-    low = table.excess[left] / (table.mass[left] + DOUBT)
-    high = table.excess[left + 1] / (table.mass[left + 1] + DOUBT)
-    right = min(p + (1.0 - share) * low + share * high, CERTAIN)
-    found.top, found.place = top, place
+    low = excesses[left] / (mass[left] + DOUBT)
+    high = excesses[left + 1] / (mass[left + 1] + DOUBT)
+    right = p + (1.0 - share) * low + share * high
     least = AHEAD_OF_SECOND * second / (second + 1.0 - p)
-    found.corrected = p if p >= CERTAIN else max(right, least)
+    right = right if right < CERTAIN else CERTAIN
+    right = right if right > least else least
+    found.top, found.place, found.corrected = top, place, p if p >= CERTAIN else right
 
 
-@compiled
-def learn_calibration(model, y, w):
+@inner
+def learn_calibration(calibration, shares, found, y, w):
     """Update the two knots around p by whether the most probable class was right; all knots decay."""
-    table, found = room_of(model).calibration, found_of(model)
-    mass, excesses, top = table.mass, table.excess, found.top
+    mass, excesses, top = calibration[MASS], calibration[EXCESS], found.top
     left = min(np.int64(found.place), CALIBRATION_KNOTS - 2)
     share = found.place - left
-    excess = w * ((1.0 if y == top else 0.0) - desk_of(model).mixture.share[top])
+    excess = w * ((1.0 if y == top else 0.0) - shares[top])
     for i in range(CALIBRATION_KNOTS):
         mass[i] *= CALIBRATION_FORGETTING
         excesses[i] *= CALIBRATION_FORGETTING

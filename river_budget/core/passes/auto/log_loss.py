@@ -1,8 +1,8 @@
-"""The AutoKernel classifier: experts that give probabilities, mixed by their logarithms, under the log loss.
+"""The AutoKernel classifier: experts that give probabilities, mixed by their logarithms, under the log loss
+(examples/auto_kernel.md, Classification).
 
-spec     here
-p_k      desk.shares[k], per class; l_k  desk.logs[k]; [c = y] - p_kc  desk.errors[k]
-P        mixture.share; z  mixture.score
+p_k      shares[k], per class; l_k  logs[k]; [c = y] - p_kc  errors[k]
+P        shares[MIXTURE]; z  logs[MIXTURE], or of two classes half of the difference, in scores[MIXTURE]
 y        a class; column c of all tables belongs to class `first` + c, where two classes share one column
 v        state.residual
 """
@@ -11,35 +11,45 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compiling.array_views import address_of, f64
-from ...compiling.by_address import shared
-from ...compiling.jit import compiled
-from ...compiling.model_type import MODEL, NOTHING, NUMBERS
-from ...compiling.needs import Need
-from ...examples.call import row_of, scores_of, unpack_rows, whole_row
-from ...simd.exponential import exp_of, exponentials, log_of, logarithms, softmax
+from ...compiling import inlined, inner, passes
+from ...numerics import exp_of, log_of
 from .archive import MANY_COLUMNS
 from .binning import learn_bins
 from .calibration import CERTAIN, calibrate, learn_calibration
-from .experts import HEAVIEST_EXAMPLE, SOFTNESS, consult_experts, is_predicted, store
-from .linear_models import N_RATES, RATES, learn_least_squares, learn_linear
+from .experts import (
+    HEAVIEST_EXAMPLE,
+    SOFTNESS,
+    consult_memory,
+    consult_models,
+    is_predicted,
+    keep_moments,
+    store,
+)
+from .linear_models import N_RATES, RATES, learn_least_squares, learn_linear, mean_square
 from .memory import weigh
-from .metric import TRAINED, learn_weights
+from .metric import TRAINED, learn_metric
 from .mixer import LOSS_RATE, newton_step
 from .tables import (
     BINS,
-    EXPERTS,
+    CURVE,
     FAR,
+    LOSS,
+    MIXTURE,
     NEAR,
     NEIGHBOURS,
+    ORIENTATION,
     OWN,
+    PLAIN,
     QUICK,
+    RAW,
+    SHARE,
+    SLOPE,
     SQUARES,
-    columns_of,
-    desk_of,
-    found_of,
-    room_of,
-    state_at,
+    START,
+    TARGET,
+    WEIGHT,
+    WIDE,
+    WORK,
 )
 
 FIRST_WEIGHTS = 1.5  # the sum of all experts' first weights
@@ -53,64 +63,80 @@ RESIDUAL_RATE, LEAST_RESIDUAL = 0.005, 1e-3
 NEVER = -1e3  # log-odds that are a probability of 0
 
 
-@compiled(called_from_python=True)
-def learn(call):
-    """Learn the rows in order; scores[t] = log-probabilities before x_t is learned, or log-odds of two classes.
-    Returns how many rows it has processed."""
-    model, stream, n = unpack_rows(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w = whole_row(stream, t)
-        predict_classes(model, x)
-        write_scores(model, f)
+@passes
+def learn(states, rows, room, desk):
+    """Learn the rows in order, those of weight 0 only score; scores[t] = log-probabilities before x_t is learned, or log-odds
+    of two classes. Returns how many rows it has processed."""
+    memory, features, models = room.memory, room.features, room.models
+    archive, mixing = room.archive, room.mixing
+    opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
+    state, found, width = states[0], desk.opinions.found[0], rows.places.shape[0]
+    values, targets, weights, results = rows.values, rows.targets, rows.weights, rows.scores
+    for t in range(results.shape[0]):
+        x, w = values[width * t : width * (t + 1)], weights[t]
+        if not is_predicted(state, found, row[RAW], x):
+            varying = consult_models(state, features, models, row, hits, opinions.scores, x)
+            consult_memory(memory, state, features.metric, archive, search, row, varying, opinions)
+            give_opinions(state, search, mixing.prior, opinions)
+            mix(mixing.mixer, mixing.prior, opinions.scores, opinions.shares, opinions.logs)
+            calibrate(mixing.calibration, opinions.shares[MIXTURE], found)
+            found.version = state.rounds + 1.0
+        write_scores(
+            opinions.logs[MIXTURE], opinions.shares[MIXTURE], mixing.unseen, found, results[t]
+        )
         if w > 0.0:
-            learn_row(model, state, class_of(model, y), w)
-    return n
+            y, w = class_of(targets[t], opinions.scores), min(w, HEAVIEST_EXAMPLE)
+            hard = opinions.shares[MIXTURE, y] < EASY
+            write_errors(opinions.errors, opinions.shares, opinions.scores, y, w)
+            learn_mixture(state, mixing, opinions, y, w)
+            learn_models(state, models, row, hits, gain, opinions.errors, w)
+            train_metric(state, features.metric, archive.rows, row, search.near, found.near, y, w)
+            store(
+                memory,
+                state,
+                archive,
+                search.far,
+                row,
+                opinions,
+                np.float64(y),
+                hard,
+                w,
+                0.0,
+                KERNEL_STEP,
+            )
+            keep_moments(state, features, models, row)
+            state.rounds += 1
+    return results.shape[0]
 
 
-@compiled(called_from_python=True)
-def decide(call):
-    """Score all rows. Returns how many it has scored."""
-    model, stream, n = unpack_rows(call)
-    for t in range(n):
-        x, f = row_of(stream[0], t), scores_of(stream, t)
-        predict_classes(model, x)
-        write_scores(model, f)
-    return n
-
-
-@compiled
-def class_of(model, target):
+@inner
+def class_of(target, scores):
     """The number of the class: a target of two classes is -1 or 1."""
-    return np.int64(target) if columns_of(model) > 1 else np.int64(target > 0.0)
+    return np.int64(target) if scores.shape[1] > 1 else np.int64(target > 0.0)
 
 
 # Prediction
 
 
-@shared(Need.AUTO_CLASSES, NOTHING, MODEL, NUMBERS)
-def predict_classes(model, x):
-    """SCALE, EXPERTS and MIX: write everything that follows from x to the desk."""
-    state, desk, found = state_at(model.state), desk_of(model), found_of(model)
-    if is_predicted(model, state, x):
-        return
-    consult_experts(model, x)
+@inlined
+def give_opinions(state, search, prior, opinions):
+    """Write the probabilities of every expert but the prior."""
+    found, scores, shares = opinions.found[0], opinions.scores, opinions.shares
     if state.second_order >= 0:
         # 1 and 0 for the right class and others, as logarithms of odds; one column stands for both of two classes
-        middle = 0.5 if columns_of(model) == 1 else 0.0
-        for c in range(desk.squares.shape[0]):
-            confident = max(state.residual, LEAST_RESIDUAL)
-            desk.scores[SQUARES, c] = (desk.squares[c] - middle) / confident
-    link_all(model, desk.scores, desk.shares)
-    vote(model, desk.near, found.near, SOFTNESS, row_of(desk.shares, NEAR))
-    softness = SOFTNESS if columns_of(model) >= MANY_COLUMNS else TRAINED
-    vote(model, desk.far, found.far, softness, row_of(desk.shares, FAR))
-    mix(model)
-    calibrate(model)
-    found.version = state.rounds + 1.0
+        middle = 0.5 if scores.shape[1] == 1 else 0.0
+        confident = max(state.residual, LEAST_RESIDUAL)
+        for c in range(scores.shape[1]):
+            scores[SQUARES, c] = (scores[PLAIN, c] - middle) / confident
+    for k in range(shares.shape[0] - 1):
+        if k != OWN and k != NEAR and k != FAR:
+            link(scores[k], shares[k])
+    vote(search.near, found.near, SOFTNESS, prior, shares[NEAR])
+    softness = SOFTNESS if scores.shape[1] >= MANY_COLUMNS else TRAINED
+    vote(search.far, found.far, softness, prior, shares[FAR])
 
 
-@compiled
+@inner
 def link(scores, shares):
     """Write probabilities from scores. With two classes there is one score; that of the other class is its negative."""
     if shares.shape[0] == 2:
@@ -119,174 +145,139 @@ def link(scores, shares):
         shares[1] = large if scores[0] >= 0.0 else small * large
         shares[0] = small * large if scores[0] >= 0.0 else large
         return
-    softmax(scores, shares)
+    highest, total = scores[0], 0.0
+    for c in range(1, scores.shape[0]):
+        highest = max(highest, scores[c])
+    for c in range(scores.shape[0]):
+        shares[c] = exp_of(scores[c] - highest)
+        total += shares[c]
+    for c in range(scores.shape[0]):
+        shares[c] /= total
 
 
-@compiled
-def link_all(model, scores, shares):
-    """The same of all experts. (With two classes, as one vector. What is written for those that have no scores is
-    written again later.)"""
-    if columns_of(model) > 1:
-        for k in range(EXPERTS):
-            if k != OWN and k != NEAR and k != FAR:
-                link(row_of(scores, k), row_of(shares, k))
-        return
-    margins, odds = in_one(scores), in_one(desk_of(model).logs)
-    for k in range(EXPERTS):
-        odds[k] = -2.0 * abs(margins[k])
-    exponentials(odds, odds, np.int64(EXPERTS))
-    for k in range(EXPERTS):
-        large = 1.0 / (1.0 + odds[k])
-        shares[k, 1] = large if margins[k] >= 0.0 else odds[k] * large
-        shares[k, 0] = odds[k] * large if margins[k] >= 0.0 else large
-
-
-@compiled
-def in_one(table):
-    """All numbers of a table, as one array."""
-    return f64(address_of(table), table.shape[0] * table.shape[1])
-
-
-@compiled
-def vote(model, neighbours, n, softness, votes):
+@inner
+def vote(neighbours, n, softness, prior, votes):
     """The votes of n neighbours, and a few of the prior."""
-    number, prior = weigh(neighbours, n, softness), room_of(model).prior
-    pi, labels = neighbours.share, neighbours.target
+    number = weigh(neighbours, n, softness)
     for c in range(votes.shape[0]):
         votes[c] = 0.0
     for k in range(n):
-        votes[np.int64(labels[k])] += pi[k]
+        votes[np.int64(neighbours[TARGET, k])] += neighbours[SHARE, k]
     for c in range(votes.shape[0]):
         votes[c] = (votes[c] * number + PRIOR_VOTES * prior[c]) / (number + PRIOR_VOTES)
 
 
-@compiled
-def mix(model):
+@inner
+def mix(mixer, prior, scores, shares, logs):
     """Write the prior;  l_k = log((1 - eps) p_k + eps / C);  P = softmax(sum_k w_k l_k)"""
-    desk, mixer, prior = desk_of(model), room_of(model).mixer, room_of(model).prior
-    starts, weights, logs, mixture = mixer.start, mixer.weight, desk.logs, desk.mixture
-    shares, all_logs, n = in_one(desk.shares), in_one(logs), desk.shares.shape[1]
+    weights, mixed, n = mixer[WEIGHT], logs[MIXTURE], prior.shape[0]
     for c in range(n):
-        desk.shares[OWN, c] = prior[c]
-    for i in range(EXPERTS * n):
-        all_logs[i] = (1.0 - UNIFORM_SHARE) * shares[i] + UNIFORM_SHARE / n
-    logarithms(all_logs, all_logs, np.int64(EXPERTS * n))
-    for c in range(n):
-        mixture.score[c] = 0.0
-    for k in range(EXPERTS):
-        if starts[k] != 0.0:
-            for c in range(n):
-                mixture.score[c] += weights[k] * logs[k, c]
+        shares[OWN, c], mixed[c] = prior[c], 0.0
+    for k in range(weights.shape[0]):
+        for c in range(n):
+            logs[k, c] = log_of((1.0 - UNIFORM_SHARE) * shares[k, c] + UNIFORM_SHARE / n)
+            mixed[c] += weights[k] * logs[k, c]
     if n == 2:
-        mixture.margin[0] = 0.5 * (mixture.score[1] - mixture.score[0])
-        link(mixture.margin, mixture.share)
+        scores[MIXTURE, 0] = 0.5 * (mixed[1] - mixed[0])
+        link(scores[MIXTURE], shares[MIXTURE])
     else:
-        link(mixture.score, mixture.share)
+        link(mixed, shares[MIXTURE])
 
 
-@compiled
-def write_scores(model, scores):
+@inner
+def write_scores(mixed, shares, unseen, found, f):
     """The log-odds of two classes, or the logarithms of all probabilities, corrected; those of classes never seen are 0."""
-    mixture, found, unseen = (desk_of(model).mixture, found_of(model), room_of(model).unseen)
-    top, n, number = found.top, mixture.share.shape[0], 0.0
-    p, for_top, for_others = mixture.share[top], 0.0, 0.0
+    top, n, number = found.top, shares.shape[0], 0.0
+    p, for_top, for_others = shares[top], 0.0, 0.0
     if p < CERTAIN:
-        for_top = log_of(found.corrected / p)
-        for_others = log_of((1.0 - found.corrected) / (1.0 - p))
+        for_top, for_others = (
+            log_of(found.corrected / p),
+            log_of((1.0 - found.corrected) / (1.0 - p)),
+        )
     for c in range(n):
         number += unseen[c]
     some = 0.0 < number < n
     if n == 2:
-        odds = mixture.score[1] - mixture.score[0]
-        scores[0] = odds + (for_top - for_others if top == 1 else for_others - for_top)
+        more = for_top - for_others
+        f[0] = mixed[1] - mixed[0] + (more if top == 1 else -more)
         if some:
-            scores[0] = NEVER if unseen[1] != 0.0 else -NEVER
+            f[0] = NEVER if unseen[1] != 0.0 else -NEVER
         return
-    shift = log_of(p) - mixture.score[top]
+    shift = log_of(p) - mixed[top]
     for c in range(n):
-        more = for_top if c == top else for_others
-        scores[c] = NEVER if some and unseen[c] != 0.0 else mixture.score[c] + shift + more
+        f[c] = mixed[c] + (shift + (for_top if c == top else for_others))
+        if some and unseen[c] != 0.0:
+            f[c] = NEVER
 
 
 # Learning
 
 
-@compiled
-def learn_row(model, state, y, w):
-    """LEARN, after `predict_classes` of the same row."""
-    hard, w = desk_of(model).mixture.share[y] < EASY, min(w, HEAVIEST_EXAMPLE)
-    write_errors(model, y, w)
-    learn_mixture(model, state, y, w)
-    learn_models(model, state, w)
-    learn_metric(model, state, y, w)
-    store(model, state, np.float64(y), hard, w, 0.0, KERNEL_STEP)
-    state.rounds += 1
-
-
-@compiled
-def write_errors(model, y, w):
+@inner
+def write_errors(errors, shares, scores, y, w):
     """Write the errors of every expert, times the weight of the row: [c = y] - p_kc; for least squares [c = y] - s_c,
     as their gain contains the weight."""
-    desk = desk_of(model)
-    errors, shares, squares = desk.errors, desk.shares, desk.squares
     first = shares.shape[1] - errors.shape[1]  # the class of column 0
-    for k in range(EXPERTS):
-        for c in range(errors.shape[1]):
-            errors[k, c] = w * ((first + c == y) - shares[k, first + c])
     for c in range(errors.shape[1]):
-        errors[SQUARES, c] = (first + c == y) - squares[c]
+        right = 1.0 if first + c == y else 0.0
+        for k in range(errors.shape[0]):
+            errors[k, c] = w * (right - shares[k, first + c])
+        errors[SQUARES, c] = right - scores[PLAIN, c]
 
 
-@compiled
-def learn_mixture(model, state, y, w):
+@inlined
+def learn_mixture(state, mixing, opinions, y, w):
     """The mixer, with g_k = sum_c P_c l_kc - l_ky; then calibration and prior."""
-    desk, starts, losses = (desk_of(model), room_of(model).mixer.start, room_of(model).mixer.loss)
-    prior, rate = room_of(model).prior, max(1.0 / (state.rounds + 1.0), LOSS_RATE)
-    logs, shares, slopes, curves = (desk.logs, desk.mixture.share, desk.solver.slope, desk.levels)
-    for k in range(EXPERTS):
-        slopes[k] = curves[k] = 0.0
+    starts, losses, prior, mixed = (
+        mixing.mixer[START],
+        mixing.mixer[LOSS],
+        mixing.prior,
+        opinions.shares[MIXTURE],
+    )
+    logs, slopes, curves = opinions.logs, opinions.solver[SLOPE], opinions.solver[CURVE]
+    rate = max(1.0 / (state.rounds + 1.0), LOSS_RATE)
+    for k in range(starts.shape[0]):
+        slope = 0.0
         if starts[k] != 0.0:
             slope = -logs[k, y]
             for c in range(logs.shape[1]):
-                slope += shares[c] * logs[k, c]
-            slopes[k] = curves[k] = slope
+                slope += mixed[c] * logs[k, c]
             losses[k] -= rate * (logs[k, y] + losses[k])
-    newton_step(model, slopes, curves, MIXER_STEP, w)
-    learn_calibration(model, y, w)
-    room_of(model).unseen[y] = 0.0
+        slopes[k] = curves[k] = slope
+    newton_step(mixing.mixer, opinions.solver, MIXER_STEP, w)
+    learn_calibration(mixing.calibration, mixed, opinions.found[0], y, w)
+    mixing.unseen[y] = 0.0
     for c in range(prior.shape[0]):
         prior[c] += min(w * PRIOR_RATE, 1.0) * ((c == y) - prior[c])
 
 
-@compiled
-def learn_models(model, state, w):
-    """lin, bin, linrls"""
-    errors = desk_of(model).errors
+@inlined
+def learn_models(state, models, row, hits, gain, errors, w):
+    """The linear models and the bins."""
+    wide, steps = row[WIDE], row[WORK]
     for u in range(N_RATES):
-        learn_linear(model, u, RATES[u], row_of(errors, QUICK + u))
-    learn_bins(model, row_of(errors, BINS))
+        learn_linear(models.linear, models.sums, u, RATES[u], wide, errors[QUICK + u], steps)
+    learn_bins(models.cells, hits, errors[BINS])
     if state.second_order >= 0:
-        lacking, total = row_of(errors, SQUARES), 0.0
-        learn_least_squares(model, state, lacking, w)
-        for c in range(lacking.shape[0]):
-            total += lacking[c] * lacking[c]
-        residual = min(total / lacking.shape[0], 1.0)  # two classes have the same error
+        n, lacking = state.second_order + 1, errors[SQUARES]
+        learn_least_squares(
+            models.squares, models.covariance, n, wide, row[ORIENTATION], lacking, w, gain
+        )
+        residual = min(mean_square(lacking), 1.0)  # two classes have the same error
         state.residual += min(w * RESIDUAL_RATE, 1.0) * (residual - state.residual)
         state.residual = max(state.residual, LEAST_RESIDUAL)
 
 
-@compiled
-def learn_metric(model, state, y, w):
+@inlined
+def train_metric(state, metric, stored, row, near, n, y, w):
     """g_f = a_f beta / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 / v_y), with the shares pi_i
     of a softer vote, which replace those of the neighbours."""
-    near, n, right = desk_of(model).near, found_of(model).near, 0.0
-    pi, labels = near.share, near.target
-    if n < NEIGHBOURS:
-        return
-    weigh(near, n, TRAINED)
-    for k in range(n):
-        right += pi[k] if labels[k] == y else 0.0
-    if right > 0.0:
+    if n >= NEIGHBOURS:
+        right, shares, labels = 0.0, near[SHARE], near[TARGET]
+        weigh(near, n, TRAINED)
         for k in range(n):
-            pi[k] -= pi[k] / right if labels[k] == y else 0.0
-        learn_weights(model, state, pi, 1.0, w)
+            right += shares[k] if labels[k] == y else 0.0
+        if right > 0.0:
+            for k in range(n):
+                shares[k] -= shares[k] / right if labels[k] == y else 0.0
+            learn_metric(metric, row, near, stored, state.features, 1.0, w)

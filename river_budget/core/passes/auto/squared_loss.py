@@ -1,12 +1,12 @@
-"""The AutoKernel regressor: experts that predict numbers, mixed by a sum, under the squared loss.
+"""The AutoKernel regressor: experts that predict numbers, mixed by a sum, under the squared loss (examples/auto_kernel.md,
+Regression and Intervals).
 
-    spec      here
-    f_k       desk.scores[k, 0]: the difference of expert k from the running mean; desk.levels[k] is f_k / sy
-    my, sy    state.average, usual_size(state)
-    e         the error of the mixture, or of an expert (desk.errors[k, 0]), clipped to BOUND times the rms error
-    lo, hi    state.lowest, state.highest
-    r_i^2     memory.squared_error: their vote, with the latest errors, is the local variance
-    q         room.quantiles: of the error in units of found.spread; they begin as those of a normal distribution
+f_k       scores[k, 0]: the difference of expert k from the running mean; solver[CURVE] is f_k / sy
+my, sy    state.average, usual_size(state)
+e         the error of the mixture, or of an expert (errors[k, 0]), clipped to BOUND times the rms error
+lo, hi    state.lowest, state.highest
+r_i^2     memory.facts[SQUARED_ERROR]: their vote, with the latest errors, is the local variance
+q         quantiles of the error in units of found.spread; they begin as those of a normal distribution
 
 Until two different targets were seen, nothing that depends on the size of targets is learned, so that their unit and
 their zero do not matter.
@@ -18,34 +18,46 @@ import math
 
 import numpy as np
 
-from ...block.limits import within
-from ...compiling.by_address import shared
-from ...compiling.jit import compiled
-from ...compiling.model_type import MODEL, NOTHING, NUMBERS
-from ...compiling.needs import Need
-from ...examples.call import row_of, scores_of, unpack_rows, whole_row
+from ...compiling import inlined, inner, passes
+from ...numerics import clamp
 from .binning import learn_bin_means
-from .experts import HEAVIEST_EXAMPLE, SOFTNESS, consult_experts, is_predicted, store
+from .experts import (
+    HEAVIEST_EXAMPLE,
+    SOFTNESS,
+    consult_memory,
+    consult_models,
+    is_predicted,
+    keep_moments,
+    store,
+)
 from .linear_models import N_RATES, RATES, learn_least_squares, learn_linear
 from .memory import weigh
-from .metric import TRAINED, learn_weights
+from .metric import TRAINED, learn_metric
 from .mixer import LOSS_RATE, newton_step
 from .scaling import LARGEST_VALUE
 from .tables import (
     BINS,
-    EXPERTS,
+    CURVE,
     FAR,
     LEVELS,
+    LOSS,
     NEAR,
     NEIGHBOURS,
+    ORIENTATION,
     OWN,
+    PLACE,
+    PLAIN,
     QUICK,
+    RAW,
+    SHARE,
+    SLOPE,
+    SQUARED_ERROR,
     SQUARES,
-    desk_of,
-    found_of,
-    memory_of,
-    room_of,
-    state_at,
+    START,
+    TARGET,
+    WEIGHT,
+    WIDE,
+    WORK,
 )
 
 LAST_TARGET_RATE = 0.5
@@ -71,49 +83,60 @@ FIRST_QUANTILE_RATE, LARGEST_QUANTILE_RATE = 40.0, 0.2
 OUTERMOST_QUANTILE = 1e3
 
 
-@compiled(called_from_python=True)
-def learn(call):
-    """Learn the rows in order; scores[t] = the prediction before x_t is learned. Returns how many rows it has processed."""
-    model, stream, n = unpack_rows(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w = whole_row(stream, t)
-        predict_number(model, x)
-        f[0] = found_of(model).forecast
+@passes
+def learn(states, rows, room, desk):
+    """Learn the rows in order, those of weight 0 only score; scores[t] = the prediction before x_t is learned, and its spread
+    if there is a second column. Returns how many rows it has processed."""
+    memory, features, models = room.memory, room.features, room.models
+    archive, mixing = room.archive, room.mixing
+    opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
+    state, found, width = states[0], desk.opinions.found[0], rows.places.shape[0]
+    values, targets, weights, results = rows.values, rows.targets, rows.weights, rows.scores
+    for t in range(results.shape[0]):
+        x, w = values[width * t : width * (t + 1)], weights[t]
+        if not is_predicted(state, found, row[RAW], x):
+            varying = consult_models(state, features, models, row, hits, opinions.scores, x)
+            consult_memory(memory, state, features.metric, archive, search, row, varying, opinions)
+            give_opinions(state, search, memory.facts[SQUARED_ERROR], opinions)
+            mix(state, mixing.mixer, opinions)
+            found.version = state.rounds + 1.0
+        write_scores(found, results[t])
         if w > 0.0:
-            learn_row(model, state, within(y, LARGEST_VALUE), w)
-    return n
-
-
-@compiled(called_from_python=True)
-def decide(call):
-    """Predict all rows, and their spread if there is a second column. Returns how many rows it has processed."""
-    model, stream, n = unpack_rows(call)
-    for t in range(n):
-        x, f = row_of(stream[0], t), scores_of(stream, t)
-        predict_number(model, x)
-        f[0] = found_of(model).forecast
-        if f.shape[0] > 1:
-            f[1] = found_of(model).spread
-    return n
+            y, w = clamp(targets[t], LARGEST_VALUE), min(w, HEAVIEST_EXAMPLE)
+            error, bound = begin_round(state, opinions, y)
+            if state.rounds > 0:
+                learn_mixture(state, mixing.mixer, opinions, y, bound, w)
+                learn_models(state, models, row, hits, gain, opinions.errors, w)
+                train_metric(
+                    state, features.metric, archive.rows, row, search.near, found.near, y, w
+                )
+            hard, rate = abs(error) > state.absolute_error, min(w * KERNEL_STEP, 1.0)
+            store(
+                memory, state, archive, search.far, row, opinions, y, hard, w, error * error, rate
+            )
+            keep_moments(state, features, models, row)
+            learn_spread(state, mixing.quantiles, found.spread, error, w)
+            learn_targets(state, y, error, bound, w)
+            state.rounds += 1
+    return results.shape[0]
 
 
 # The size of targets and errors
 
 
-@compiled
+@inner
 def has_scale(state):
     """Whether the model has learned two different targets."""
     return state.variance > CONSTANT_TARGETS * state.average * state.average
 
 
-@compiled
+@inner
 def usual_size(state):
     """sy, or 1 before there is one."""
     return math.sqrt(state.variance) if has_scale(state) else 1.0
 
 
-@compiled
+@inner
 def largest_error(state):
     """The largest error of a step: larger ones are clipped."""
     if state.rounds <= UNBOUNDED_ROUNDS or state.squared_error <= 0.0:
@@ -124,153 +147,145 @@ def largest_error(state):
 # Prediction
 
 
-@shared(Need.AUTO_NUMBERS, NOTHING, MODEL, NUMBERS)
-def predict_number(model, x):
-    """SCALE, EXPERTS and MIX: write everything that follows from x to the desk."""
-    state, desk, found = state_at(model.state), desk_of(model), found_of(model)
-    if is_predicted(model, state, x):
-        return
-    consult_experts(model, x)
-    values = desk.scores
-    values[OWN, 0] = state.last - state.average
+@inlined
+def give_opinions(state, search, squared_errors, opinions):
+    """Write what experts without weights predict, beyond the mean, and the spread of the prediction."""
+    found, scores = opinions.found[0], opinions.scores
+    scores[OWN, 0] = state.last - state.average
     if state.second_order >= 0:
-        values[SQUARES, 0] = desk.squares[0]
-    values[NEAR, 0] = vote(state, desk.near, found.near, SOFTNESS)
-    values[FAR, 0] = vote(state, desk.far, found.far, SOFTNESS)
-    found.spread = spread(model, state, found.near)
-    mix(model, state)
-    found.version = state.rounds + 1.0
+        scores[SQUARES, 0] = scores[PLAIN, 0]
+    scores[NEAR, 0] = vote(search.near, found.near, SOFTNESS, state.average)
+    scores[FAR, 0] = vote(search.far, found.far, SOFTNESS, state.average)
+    found.spread = local_spread(state, search.near, found.near, squared_errors)
 
 
-@compiled
-def vote(state, neighbours, n, softness):
+@inner
+def vote(neighbours, n, softness, average):
     """What n neighbours say, beyond the mean."""
     weigh(neighbours, n, softness)
-    pi, targets, total = neighbours.share, neighbours.target, 0.0
+    total = 0.0
     for k in range(n):
-        total += pi[k] * targets[k]
-    return total - state.average if n > 0 else 0.0
+        total += neighbours[SHARE, k] * neighbours[TARGET, k]
+    return total - average if n > 0 else 0.0
 
 
-@compiled
-def spread(model, state, n):
+@inner
+def local_spread(state, near, n, squared_errors):
     """The root of the local variance: a softer vote of the squared errors of n neighbours, and the latest."""
-    near, errors, variance = desk_of(model).near, memory_of(model).squared_error, 0.0
-    number = weigh(near, n, TRAINED)
+    number, variance = weigh(near, n, TRAINED), 0.0
     for k in range(n):
-        variance += near.share[k] * errors[near.place[k]]
+        variance += near[SHARE, k] * squared_errors[np.int64(near[PLACE, k])]
     variance = (number * variance + LATEST_VOTES * state.latest_error) / (number + LATEST_VOTES)
     return math.exp(state.stretch) * math.sqrt(variance)
 
 
-@compiled
-def mix(model, state):
+@inlined
+def mix(state, mixer, opinions):
     """my + sy sum_k w_k f_k / sy, near the range of the targets"""
-    desk, found, mixer = desk_of(model), found_of(model), room_of(model).mixer
-    starts, weights, values, levels = (mixer.start, mixer.weight, desk.scores, desk.levels)
-    size, level = usual_size(state), 0.0
-    for k in range(EXPERTS):
+    starts, weights, found, scores = mixer[START], mixer[WEIGHT], opinions.found[0], opinions.scores
+    size, level, levels = usual_size(state), 0.0, opinions.solver[CURVE]
+    for k in range(starts.shape[0]):
         levels[k] = 0.0
         if starts[k] != 0.0 and has_scale(state):
-            levels[k] = within(values[k, 0] / size, LARGEST_RATIO)
+            levels[k] = clamp(scores[k, 0] / size, LARGEST_RATIO)
             level += weights[k] * levels[k]
     margin = RANGE_MARGIN * (state.highest - state.lowest)
     forecast = min(max(state.average + level * size, state.lowest - margin), state.highest + margin)
     found.level, found.forecast = level, forecast
 
 
+@inlined
+def write_scores(found, f):
+    """The prediction, and its spread if there is room for it."""
+    f[0] = found.forecast
+    if f.shape[0] > 1:
+        f[1] = found.spread
+
+
 # Learning
 
 
-@compiled
-def learn_row(model, state, y, w):
-    """LEARN, after `predict_number` of the same row."""
-    found, w = found_of(model), min(w, HEAVIEST_EXAMPLE)
-    if state.rounds == 0:  # before the first target there is no error
+@inlined
+def begin_round(state, opinions, y):
+    """(the error of the mixture, the largest error of a step): writes the errors of every expert, clipped to it. The first
+    target initialises the means, and is no error."""
+    found, errors, scores = opinions.found[0], opinions.errors, opinions.scores
+    if state.rounds == 0:
         state.average = state.last = state.lowest = state.highest = y
         found.forecast = y
-    error, bound = y - found.forecast, largest_error(state)
-    write_errors(model, state, y, bound)
-    if state.rounds > 0:
-        learn_mixture(model, state, y, bound, w)
-        learn_models(model, state, w)
-        learn_metric(model, state, y, w)
-    hard = abs(error) > state.absolute_error
-    store(model, state, y, hard, w, error * error, min(w * KERNEL_STEP, 1.0))
-    learn_spread(model, state, error, w)
-    learn_targets(state, y, error, bound, w)
-    state.rounds += 1
+    bound = largest_error(state)
+    for k in range(errors.shape[0]):
+        errors[k, 0] = clamp(y - state.average - scores[k, 0], bound)
+    return y - found.forecast, bound
 
 
-@compiled
-def write_errors(model, state, y, bound):
-    """Write the errors of every expert, clipped to the bound."""
-    desk = desk_of(model)
-    errors, values = desk.errors, desk.scores
-    for k in range(EXPERTS):
-        errors[k, 0] = within(y - state.average - values[k, 0], bound)
-
-
-@compiled
-def learn_mixture(model, state, y, bound, w):
+@inlined
+def learn_mixture(state, mixer, opinions, y, bound, w):
     """g_k = -e f_k / sy"""
-    desk, size, starts = desk_of(model), usual_size(state), room_of(model).mixer.start
-    losses, rate = room_of(model).mixer.loss, max(1.0 / (state.rounds + 1.0), LOSS_RATE)
-    levels, slopes, target = desk.levels, desk.solver.slope, (y - state.average) / size
-    error = within(target - found_of(model).level, bound / size)
-    for k in range(EXPERTS):
+    starts, losses, solver, level = (
+        mixer[START],
+        mixer[LOSS],
+        opinions.solver,
+        opinions.found[0].level,
+    )
+    slopes, levels, size = solver[SLOPE], solver[CURVE], usual_size(state)
+    rate, target = max(1.0 / (state.rounds + 1.0), LOSS_RATE), (y - state.average) / size
+    error = clamp(target - level, bound / size)
+    for k in range(starts.shape[0]):
         slopes[k] = -error * levels[k]
         if starts[k] != 0.0:
             lacks = target - levels[k]
             loss = min(lacks * lacks, 1e6) if has_scale(state) else 0.0
             losses[k] += rate * (loss - losses[k])
     if state.rounds >= MIXING_ROUND:
-        newton_step(model, slopes, levels, 1.0, w)
+        newton_step(mixer, solver, 1.0, w)
 
 
-@compiled
-def learn_models(model, state, w):
-    """lin, bin, linrls"""
-    errors, size = desk_of(model).errors, usual_size(state)
+@inlined
+def learn_models(state, models, row, hits, gain, errors, w):
+    """The linear models and the bins."""
+    wide, steps, size = row[WIDE], row[WORK], usual_size(state)
     if has_scale(state):
         for u in range(N_RATES):
-            lacking = row_of(errors, QUICK + u)
-            lacking[0] = w * within(lacking[0] / size, LARGEST_RATIO)
-            learn_linear(model, u, RATES[u] * size, lacking)
-    learn_bin_means(model, errors[BINS, 0], w)
+            lacking = errors[QUICK + u]
+            lacking[0] = w * clamp(lacking[0] / size, LARGEST_RATIO)
+            learn_linear(models.linear, models.sums, u, RATES[u] * size, wide, lacking, steps)
+    learn_bin_means(models.cells, hits, errors[BINS, 0], w)
     if state.second_order >= 0:
-        learn_least_squares(model, state, row_of(errors, SQUARES), w)
+        n, lacking = state.second_order + 1, errors[SQUARES]
+        learn_least_squares(
+            models.squares, models.covariance, n, wide, row[ORIENTATION], lacking, w, gain
+        )
 
 
-@compiled
-def learn_metric(model, state, y, w):
+@inlined
+def train_metric(state, metric, stored, row, near, n, y, w):
     """g_f of (y - vote)^2 in units of the variance of targets, with the shares of a softer vote, which replace those of
     the neighbours."""
-    near, n, size = desk_of(model).near, found_of(model).near, usual_size(state)
-    if n < NEIGHBOURS or not has_scale(state):
-        return
-    mean = state.average + vote(state, near, n, TRAINED)
-    pi, targets = near.share, near.target
-    for k in range(n):
-        pi[k] *= within((targets[k] - mean) / size, LARGEST_RATIO)
-    learn_weights(model, state, pi, within((mean - y) / size, LARGEST_RATIO), w)
+    size, shares, targets = usual_size(state), near[SHARE], near[TARGET]
+    if n >= NEIGHBOURS and has_scale(state):
+        mean = state.average + vote(near, n, TRAINED, state.average)
+        for k in range(n):
+            shares[k] *= clamp((targets[k] - mean) / size, LARGEST_RATIO)
+        lacking = clamp((mean - y) / size, LARGEST_RATIO)
+        learn_metric(metric, row, near, stored, state.features, lacking, w)
 
 
-@compiled
-def learn_spread(model, state, error, w):
+@inner
+def learn_spread(state, quantiles, spread, error, w):
     """Enlarge the factor on the spread if the 90 % interval missed the target, else shrink it a ninth as much.
 
     Quantiles of errors go up by their level, or down by the rest to 1 where the error lies below: so in the long run their
     share of errors does lie there, whatever their distribution is and however it drifts."""
-    quantiles, spread, w = room_of(model).quantiles, found_of(model).spread, min(w, 1.0)
+    w = min(w, 1.0)
     if state.rounds < QUANTILE_ROUND or spread <= 0.0:
         return
     rate = min(FIRST_QUANTILE_RATE / (state.rounds + 1.0), LARGEST_QUANTILE_RATE)
     rate, scaled = w * max(rate, QUANTILE_RATE), error / spread
-    for k in range(LEVELS.shape[0]):
+    for k in range(quantiles.shape[0]):
         below = 0.5 if scaled == quantiles[k] else (1.0 if scaled < quantiles[k] else 0.0)
-        quantiles[k] = within(quantiles[k] + rate * (LEVELS[k] - below), OUTERMOST_QUANTILE)
-    for k in range(1, LEVELS.shape[0]):  # those that have crossed change places
+        quantiles[k] = clamp(quantiles[k] + rate * (LEVELS[k] - below), OUTERMOST_QUANTILE)
+    for k in range(1, quantiles.shape[0]):  # those that have crossed change places
         value, place = quantiles[k], k
         while place > 0 and quantiles[place - 1] > value:
             quantiles[place] = quantiles[place - 1]
@@ -279,10 +294,10 @@ def learn_spread(model, state, error, w):
     if state.rounds >= MIXING_ROUND:
         missed = 1.0 if abs(error) > NINETY * spread else 0.0
         rate = max(STRETCH_RATE, FIRST_STRETCH_RATE / (state.rounds + 1.0))
-        state.stretch = within(state.stretch + w * rate * (missed - 0.1), LONGEST_STRETCH)
+        state.stretch = clamp(state.stretch + w * rate * (missed - 0.1), LONGEST_STRETCH)
 
 
-@compiled
+@inner
 def learn_targets(state, y, error, bound, w):
     """Update the running means of targets and errors. The first target has initialised those of targets."""
     if state.rounds > 0:

@@ -6,7 +6,7 @@ J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JML
 
     paper   here
     u       vectors: one row per feature, one column per frequency; head.count = D of them
-    z(x)    (model.row, model.buffer) = (cos u'x, sin u'x), each to be divided by sqrt(D)
+    z(x)    (m.row, m.buffer) = (cos u'x, sin u'x), each to be divided by sqrt(D)
     w       sqrt(D) (coefficients, per_vector): the weights of cosines and of sines, one row per output
     eta     learning_rate / D, as z is not divided there
 """
@@ -15,146 +15,141 @@ from __future__ import annotations
 
 import math
 
-from ...block.limits import padded_count
-from ...compiling.array_views import carver, record
-from ...compiling.jit import compiled
-from ...examples.present_features import example
-from ...expansion.mean_iterate import move_towards, share_of
-from ...expansion.scoring import each_mapped_row
+from ...compiling import inlined, inner, passes
+from ...expansion.examples import example
+from ...expansion.kernels import padded, products
+from ...expansion.scoring import each_example
+from ...memory import record
+from ...numerics import add_multiple, dot
 from ...rounds.calibration import calibrate
 from ...rounds.losses import clamp_step, clipped, loss_and_direction, step_length
-from ...rounds.observe import REFUSED, last_scores, learn_rows
-from ...simd.trigonometry import sines_and_cosines
-from ...simd.vector_ops import add_multiple, dot
-from ...vectors.table import dot_products
+from ...rounds.observe import REFUSED, learn_rows, move_towards, share_of
+from ...trigonometry import sines_and_cosines
 
 STATE = record("f8 learning_rate epsilon max_error scale average averaged")
-state_at = carver(STATE, 0)
 
 
-@compiled(always_inlined=True)
-def waves(model, x):
-    """Write the cosines of u'x to model.row and the sines to model.buffer."""
-    dot_products(model, x, model.row, padded_count(model))
-    sines_and_cosines(model.row, model.buffer, padded_count(model))
+@inner
+def waves(m, x):
+    """Write the cosines of u'x to m.row and the sines to m.buffer."""
+    n = padded(m.head[0].count)
+    products(m.vectors, x, m.row, n)
+    sines_and_cosines(m.row, m.buffer, n)
 
 
-@compiled(always_inlined=True)
-def score_waves(model, scores):
+@inner
+def score_waves(m, scores):
     """scores[r] = w_r . z(x). Columns beyond D have weights 0."""
-    n, rows = padded_count(model), rows_of_output(model)
+    n, rows = padded(m.head[0].count), rows_of_output(m)
     for r in range(scores.shape[0]):
-        along_cosines = dot(model.row, model.coefficients[r], n)
-        scores[r] = along_cosines + dot(model.buffer, model.per_vector[rows * r], n)
+        along_cosines = dot(m.row, m.coefficients[r], n)
+        scores[r] = along_cosines + dot(m.buffer, m.per_vector[rows * r], n)
 
 
-@compiled(always_inlined=True)
-def rows_of_output(model):
+@inner
+def rows_of_output(m):
     """The number of rows of per_vector for each output: 1, the weights of the sines; or 3 with a mean of the
     iterates, where the mean's weights of cosines and of sines follow."""
-    return model.per_vector.shape[0] // model.coefficients.shape[0]
+    return m.per_vector.shape[0] // m.coefficients.shape[0]
 
 
-@compiled(always_inlined=True)
-def score_mean_waves(model, scores):
+@inner
+def score_mean_waves(m, scores):
     """scores[r] = m_r . z(x) for the mean m of the iterates."""
-    n = padded_count(model)
+    n = padded(m.head[0].count)
     for r in range(scores.shape[0]):
-        along_cosines = dot(model.row, model.per_vector[3 * r + 1], n)
-        scores[r] = along_cosines + dot(model.buffer, model.per_vector[3 * r + 2], n)
+        along_cosines = dot(m.row, m.per_vector[3 * r + 1], n)
+        scores[r] = along_cosines + dot(m.buffer, m.per_vector[3 * r + 2], n)
 
 
-@compiled(always_inlined=True)
-def update_mean_waves(model, state):
+@inner
+def update_mean_waves(m, state):
     """Count the current iterate, and update the mean of the iterates, if one is kept."""
     if state.average != 0.0:
         state.averaged += 1.0
-        share, n = share_of(state.average, state.averaged), padded_count(model)
-        for r in range(model.coefficients.shape[0]):
-            move_towards(model.per_vector[3 * r + 1], model.coefficients[r], 1.0, share, n)
-            move_towards(model.per_vector[3 * r + 2], model.per_vector[3 * r], 1.0, share, n)
+        share, n = share_of(state.average, state.averaged), padded(m.head[0].count)
+        for r in range(m.coefficients.shape[0]):
+            move_towards(m.per_vector[3 * r + 1], m.coefficients[r], 1.0, share, n)
+            move_towards(m.per_vector[3 * r + 2], m.per_vector[3 * r], 1.0, share, n)
 
 
-@compiled(always_inlined=True)
-def add_waves(model, r, amount):
+@inner
+def add_waves(m, r, amount):
     """w_r += amount z(x)"""
-    n, sines = model.head.count, model.per_vector[rows_of_output(model) * r]
-    add_multiple(model.coefficients[r], amount, model.row, n)
-    add_multiple(sines, amount, model.buffer, n)
+    n, sines = m.head[0].count, m.per_vector[rows_of_output(m) * r]
+    add_multiple(m.coefficients[r], amount, m.row, n)
+    add_multiple(sines, amount, m.buffer, n)
 
 
-@compiled(called_from_python=True)
-def learn(call):
+@passes
+def learn(m, states, rows):
     """The learning pass."""
-    return learn_rows(call, state_at, observe_waves, round_of)
+    return learn_rows(m, states, rows, observe_waves, round_of)
 
 
-@compiled(inlined=True)
-def observe_waves(model, state, stream, t):
+@inlined
+def observe_waves(m, state, x, f, y, w):
     """As `observe_with_mean`, with z(x) in the place of a kernel row and without a norm."""
-    x, f, y, w = example(model, stream, t)
-    if model.head.alarm != 0:
-        return x, f, y, w, REFUSED
-    waves(model, x)  # construct the new representation z(x_t)
-    score_waves(model, f)  # predict
-    scores, f = f, last_scores(model, state.average, f)
-    if state.average != 0.0:
-        score_mean_waves(model, scores)
-    calibrate(model, scores, y, w)
-    return x, f, y, w, 0.0
+    norm, scores = REFUSED, f
+    if m.head[0].alarm == 0:
+        norm = 0.0
+        waves(m, x)  # construct the new representation z(x_t)
+        score_waves(m, f)  # predict
+        if state.average != 0.0:
+            scores = m.last
+            for r in range(f.shape[0]):
+                scores[r] = f[r]
+            score_mean_waves(m, f)
+        calibrate(m.head[0], f, y, w)
+    return norm, scores
 
 
-@compiled(inlined=True)
-def round_of(model, state, x, norm, f, y, w):
+@inlined
+def round_of(m, state, x, norm, f, y, w):
     """An example with a loss: w <- w - eta times the gradient."""
-    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+    loss, sign, plus, minus = loss_and_direction(m.head[0], f, y, state.epsilon)
     if loss > 0.0:
-        size = clipped(step_length(model, loss, state.epsilon), state.max_error)
-        amount = clamp_step(w * state.learning_rate * size) * sign / model.head.count
-        add_waves(model, plus, amount)
+        size = clipped(step_length(m.head[0], loss, state.epsilon), state.max_error)
+        amount = clamp_step(w * state.learning_rate * size) * sign / m.head[0].count
+        add_waves(m, plus, amount)
         if minus >= 0:
-            add_waves(model, minus, -amount)
-    update_mean_waves(model, state)
+            add_waves(m, minus, -amount)
+    update_mean_waves(m, state)
 
 
-@compiled(called_from_python=True)
-def decide_last(call):
-    """scores[t] = w . z(x_t)"""
-    return each_mapped_row(call, score_by_last)
-
-
-@compiled(called_from_python=True)
-def decide(call):
-    """scores[t] = m . z(x_t) for the mean m of the iterates"""
-    return each_mapped_row(call, score_by_mean)
-
-
-@compiled(called_from_python=True)
-def transform(call):
-    """scores[t] = scale z(x_t), first the cosines and then the sines."""
-    return each_mapped_row(call, write_waves)
-
-
-@compiled(always_inlined=True)
-def score_by_last(model, x, f):
+@inner
+def score_by_last(m, x, f):
     """f[r] = w_r . z(x)"""
-    waves(model, x)
-    score_waves(model, f)
+    waves(m, x)
+    score_waves(m, f)
 
 
-@compiled(always_inlined=True)
-def score_by_mean(model, x, f):
-    """f[r] = m_r . z(x)"""
-    waves(model, x)
-    score_mean_waves(model, f)
+@inner
+def score_by_mean(m, x, f):
+    """f[r] = m_r . z(x) for the mean m of the iterates"""
+    waves(m, x)
+    score_mean_waves(m, f)
 
 
-@compiled(always_inlined=True)
-def write_waves(model, x, z):
-    """z = scale z(x)"""
-    waves(model, x)
-    d = model.head.count
-    size = state_at(model.state).scale / math.sqrt(d)
-    for j in range(d):
-        z[j] = size * model.row[j]
-        z[d + j] = size * model.buffer[j]
+@passes
+def score_last(m, rows):
+    """scores[t] = w . z(x_t)"""
+    return each_example(m, rows, score_by_last)
+
+
+@passes
+def score_mean(m, rows):
+    """scores[t] = m . z(x_t) for the mean m of the iterates"""
+    return each_example(m, rows, score_by_mean)
+
+
+@passes
+def transform(m, states, rows):
+    """scores[t] = scale z(x_t), first the cosines and then the sines."""
+    d, size = m.head[0].count, states[0].scale / math.sqrt(m.head[0].count)
+    for t in range(rows.scores.shape[0]):
+        waves(m, example(m, rows, t))
+        for j in range(d):
+            rows.scores[t, j] = size * m.row[j]
+            rows.scores[t, d + j] = size * m.buffer[j]
+    return rows.scores.shape[0]

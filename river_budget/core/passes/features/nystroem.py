@@ -8,7 +8,7 @@ J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JML
     K        the Gram matrix of the support, K = V diag(values) V' with the largest values only
     M        basis: the first state.kept rows of per_vector, M = diag(values)^(-1/2) V'
     values   the next row of per_vector; the rows behind it are a mean of the iterates, if one is kept
-    z(x)     M k(x), with k(x) = model.row
+    z(x)     M k(x), with k(x) = m.row
     W'z(x)   coefficients . k(x), as only coefficients = M'W are stored: a score takes as long as that of any
              kernel expansion, and only a step computes z(x)
 
@@ -22,16 +22,15 @@ from __future__ import annotations
 
 import math
 
-from ...block.limits import LONGEST_STEP, padded_count, within
-from ...compiling.array_views import carver, record
-from ...compiling.jit import compiled
-from ...examples.present_features import example
-from ...expansion.kernel_rows import kernel_row, self_kernel
-from ...expansion.scoring import each_row
-from ...expansion.support import add_to, insert, largest
+from ...compiling import inlined, inner, passes
+from ...expansion.examples import example
+from ...expansion.kernels import kernel_row, norm_of, padded, self_kernel
+from ...expansion.scoring import each_example
+from ...expansion.support import LARGEST, LONGEST_STEP, add_to, insert
+from ...memory import record
+from ...numerics import add_multiple, clamp, dot
 from ...rounds.losses import clipped, loss_and_direction, step_length
 from ...rounds.observe import REFUSED, count_iterate, learn_rows, observe_with_mean
-from ...simd.vector_ops import add_multiple, dot
 
 GATHERING, PREPARED, LINEAR, FRESH = range(4)
 STATE = record(
@@ -39,125 +38,122 @@ STATE = record(
     "i8 kept stage",
     "f8 eta_linear",  # learning rate of the linear model; NaN: that of the expansion
 )
-state_at = carver(STATE, 0)
 SAME = 1e-12  # examples with a smaller squared distance, relative to their lengths, are the same
 
 
-@compiled(called_from_python=True)
-def learn(call):
+@passes
+def learn(m, states, rows):
     """The learning pass."""
-    return learn_rows(call, state_at, observe_support, round_of)
+    return learn_rows(m, states, rows, observe_support, round_of)
 
 
-@compiled(inlined=True)
-def observe_support(model, state, stream, t):
+@inlined
+def observe_support(m, state, x, f, y, w):
     """As `observe_with_mean`; refused where the support is full: Python constructs K from S, and its eigenvectors."""
-    if state.stage == GATHERING and model.head.count >= model.head.budget:
-        x, f, y, w = example(model, stream, t)
-        return x, f, y, w, REFUSED
-    return observe_with_mean(model, state, stream, t)
+    norm, scores = REFUSED, f
+    if state.stage != GATHERING or m.head[0].count < m.head[0].budget:
+        norm, scores = observe_with_mean(m, state, x, f, y, w)
+    return norm, scores
 
 
-@compiled(inlined=True)
-def round_of(model, state, x, norm, f, y, w):
+@inlined
+def round_of(m, state, x, norm, f, y, w):
     """An example with a loss: a gradient step, in the space of the kernel or in that of the basis."""
-    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+    loss, sign, plus, minus = loss_and_direction(m.head[0], f, y, state.epsilon)
     if loss > 0.0:
-        size = w * clipped(step_length(model, loss, state.epsilon), state.max_error) * sign
+        size = w * clipped(step_length(m.head[0], loss, state.epsilon), state.max_error) * sign
         if state.stage == GATHERING:  # while |S| < B: regular gradient descent
-            add_to(model, insert(model, x, norm), plus, minus, state.learning_rate * size)
+            add_to(m, insert(m, x, norm), plus, minus, state.learning_rate * size)
         else:  # w <- w - eta times the gradient
-            begin_linear(model, state)
+            begin_linear(m, state)
             eta = state.learning_rate if math.isnan(state.eta_linear) else state.eta_linear
-            linear_step(model, state.kept, plus, minus, within(eta * size, LONGEST_STEP))
-    count_iterate(model, state)
+            linear_step(m, state.kept, plus, minus, clamp(eta * size, LONGEST_STEP))
+    count_iterate(m, state)
 
 
-@compiled(always_inlined=True)
-def begin_linear(model, state):
+@inner
+def begin_linear(m, state):
     """At the first step with a basis: project the expansion on the basis, or start at 0."""
     if state.stage == PREPARED:
-        project_function(model, state.kept)
+        project_function(m, state.kept)
     elif state.stage == FRESH:
-        for r in range(model.coefficients.shape[0]):
-            for j in range(padded_count(model)):
-                model.coefficients[r, j] = 0.0
+        for r in range(m.coefficients.shape[0]):
+            for j in range(padded(m.head[0].count)):
+                m.coefficients[r, j] = 0.0
     state.stage = LINEAR
 
 
-@compiled
-def project_function(model, rank):
-    """Project f on the basis: W_i = values_i <M_i, coefficients>, then coefficients = M'W. Overwrites model.buffer."""
-    basis, n = model.per_vector, padded_count(model)
+@inner
+def project_function(m, rank):
+    """Project f on the basis: W_i = values_i <M_i, coefficients>, then coefficients = M'W. Overwrites m.buffer."""
+    basis, n = m.per_vector, padded(m.head[0].count)
     values = basis[rank]
-    for r in range(model.coefficients.shape[0]):
-        inside = model.buffer
+    for r in range(m.coefficients.shape[0]):
+        inside = m.buffer
         for j in range(n):
             inside[j] = 0.0
         for i in range(rank):
-            share = values[i] * dot(basis[i], model.coefficients[r], n)
+            share = values[i] * dot(basis[i], m.coefficients[r], n)
             add_multiple(inside, share, basis[i], n)
         for j in range(n):
-            model.coefficients[r, j] = inside[j]
+            m.coefficients[r, j] = inside[j]
 
 
-@compiled
-def linear_step(model, rank, plus, minus, amount):
-    """W += amount (e_plus - e_minus) z(x), that is, coefficients += amount M'z(x). Overwrites model.buffer."""
-    basis, step, n = model.per_vector, model.buffer, padded_count(model)
+@inner
+def linear_step(m, rank, plus, minus, amount):
+    """W += amount (e_plus - e_minus) z(x), that is, coefficients += amount M'z(x). Overwrites m.buffer."""
+    basis, step, n = m.per_vector, m.buffer, padded(m.head[0].count)
     for j in range(n):
         step[j] = 0.0
     for i in range(rank):
-        add_multiple(step, dot(basis[i], model.row, n), basis[i], n)
-    add_within_bounds(model, plus, step, amount, n)
+        add_multiple(step, dot(basis[i], m.row, n), basis[i], n)
+    add_within_bounds(m, plus, step, amount, n)
     if minus >= 0:
-        add_within_bounds(model, minus, step, -amount, n)
+        add_within_bounds(m, minus, step, -amount, n)
 
 
-@compiled(always_inlined=True)
-def add_within_bounds(model, output, step, amount, n):
+@inner
+def add_within_bounds(m, output, step, amount, n):
     """coefficients += amount step for one output, clamped so that scores are finite."""
-    coefficients, limit = model.coefficients[output], largest(model)
+    coefficients, limit = m.coefficients[output], LARGEST / m.head[0].scale
     for j in range(n):
-        coefficients[j] = within(coefficients[j] + amount * step[j], limit)
+        coefficients[j] = clamp(coefficients[j] + amount * step[j], limit)
 
 
-@compiled(called_from_python=True)
-def gather(call):
-    """Store rows until the support is full, each example once. Returns how many rows were seen."""
-    return each_row(call, insert_new)
+@passes
+def gather(m, rows):
+    """Store examples until the support is full, each once. Returns how many were seen."""
+    return each_example(m, rows, insert_new)
 
 
-@compiled
-def insert_new(model, x, norm, f):
+@inner
+def insert_new(m, x, f):
     """Store x if there is room, and it is not stored yet."""
-    if model.head.count < model.head.budget:
-        kernel_row(model, x, norm)
-        if is_new(model, norm):
-            insert(model, x, norm)
+    if m.head[0].count < m.head[0].budget:
+        norm = norm_of(m, x)
+        kernel_row(m, x, norm)
+        if is_new(m, norm):
+            insert(m, x, norm)
 
 
-@compiled
-def is_new(model, norm):
-    """Whether x, whose kernel row is in model.row, differs from every stored vector."""
-    k_xx = self_kernel(model, norm)
-    for j in range(model.head.count):
-        both = self_kernel(model, model.norms[j]) + k_xx
-        if both - 2.0 * model.row[j] <= SAME * both:
+@inner
+def is_new(m, norm):
+    """Whether x, whose kernel row is in m.row, differs from every stored vector."""
+    k_xx = self_kernel(m, norm)
+    for j in range(m.head[0].count):
+        both = self_kernel(m, m.norms[j]) + k_xx
+        if both - 2.0 * m.row[j] <= SAME * both:
             return False
     return True
 
 
-@compiled(called_from_python=True)
-def transform(call):
+@passes
+def transform(m, states, rows):
     """scores[t] = scale z(x_t)"""
-    return each_row(call, write_projection)
-
-
-@compiled
-def write_projection(model, x, norm, z):
-    """z = scale z(x)"""
-    kernel_row(model, x, norm)
-    scale = state_at(model.state).scale
-    for i in range(z.shape[0]):
-        z[i] = scale * dot(model.per_vector[i], model.row, padded_count(model))
+    scale, n = states[0].scale, padded(m.head[0].count)
+    for t in range(rows.scores.shape[0]):
+        x, z = example(m, rows, t), rows.scores[t]
+        kernel_row(m, x, norm_of(m, x))
+        for i in range(z.shape[0]):
+            z[i] = scale * dot(m.per_vector[i], m.row, n)
+    return rows.scores.shape[0]

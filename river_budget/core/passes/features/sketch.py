@@ -19,18 +19,17 @@ import math
 
 import numpy as np
 
-from ...block.limits import BOUND
-from ...block.random_numbers import numbered
-from ...compiling.array_views import carver, f64, record
-from ...compiling.jit import REORDERED, compiled
-from ...examples.present_features import places_of, values_of
-from ...expansion.scoring import each_mapped_row
+from ...compiling import inner, passes
+from ...expansion.examples import example
+from ...expansion.kernels import BOUND
+from ...memory import record
+from ...numerics import clamp
+from ...random_numbers import numbered
 
 STATE = record("f8 scale")
-state_at = carver(STATE, 0)
 
 
-@compiled(fastmath=REORDERED, always_inlined=True)
+@inner
 def add_rotated(target, source, place, amount):
     """target[(j + place) mod D] += amount source[j]"""
     n = target.shape[0]
@@ -40,13 +39,13 @@ def add_rotated(target, source, place, amount):
         target[j] += amount * source[n - place + j]
 
 
-@compiled(always_inlined=True)
+@inner
 def place_among(n, value):
     """The value as a place from 0 to n - 1, even if it comes from a damaged file."""
     return min(max(np.int64(value), 0), n - 1)
 
 
-@compiled(always_inlined=True)
+@inner
 def add_sketch(target, source, place, amount, first):
     """target += amount times source, rotated by `place`. The first source is 1 at place 0 and 0 elsewhere."""
     if first:
@@ -55,15 +54,15 @@ def add_sketch(target, source, place, amount, first):
         add_rotated(target, source, place, amount)
 
 
-@compiled
-def convolve(model, x, k, source, target, factor):
+@inner
+def convolve(m, x, k, source, target, factor):
     """target = source convolved with factor C_k x"""
-    head, n, places, values = model.head, target.shape[0], places_of(x), values_of(x)
+    head, n, (places, values, _) = m.head[0], target.shape[0], x
     for j in range(n):
         target[j] = 0.0
     root = factor * math.sqrt(head.gamma)
     for i in range(places.shape[0]):
-        feature = model.vectors[places[i]]
+        feature = m.vectors[places[i]]
         amount = root * values[i] * feature[2 * k + 1]
         add_sketch(target, source, place_among(n, feature[2 * k]), amount, k == 0)
     if head.coef0 > 0.0:
@@ -72,20 +71,15 @@ def convolve(model, x, k, source, target, factor):
         add_sketch(target, source, place_among(n, numbered(head.random, 2 * k) * n), amount, k == 0)
 
 
-@compiled(called_from_python=True)
-def transform(call):
-    """scores[t] = scale times the sketch of x_t"""
-    return each_mapped_row(call, write_sketch)
-
-
-@compiled
-def write_sketch(model, x, z):
-    """z = scale times the sketch of x. Overwrites the heap."""
-    d, scale = z.shape[0], state_at(model.state).scale
-    source, target = f64(model.heap, d), f64(model.heap + 8 * d, d)
-    for k in range(model.head.degree):
-        source, target = target, source
-        convolve(model, x, k, source, target, scale if k == 0 else 1.0)
-    for j in range(d):
-        value = target[j] if target[j] == target[j] else 0.0
-        z[j] = min(max(value, -BOUND), BOUND)
+@passes
+def transform(m, states, rows, scratch):
+    """scores[t] = scale times the sketch of x_t. Overwrites `scratch`, two rows of as many numbers."""
+    for t in range(rows.scores.shape[0]):
+        x, z = example(m, rows, t), rows.scores[t]
+        source, target = scratch[0], scratch[1]
+        for k in range(m.head[0].degree):
+            source, target = target, source
+            convolve(m, x, k, source, target, states[0].scale if k == 0 else 1.0)
+        for j in range(z.shape[0]):
+            z[j] = clamp(target[j], BOUND) if target[j] == target[j] else 0.0
+    return rows.scores.shape[0]

@@ -19,12 +19,9 @@ from __future__ import annotations
 
 import math
 
-from ...block.codes import Maintenance, Task
-from ...block.random_numbers import below, uniform
-from ...compiling.array_views import carver, record
-from ...compiling.jit import compiled
-from ...examples.call import model_of
-from ...expansion.kernel_rows import self_kernel
+from ...codes import Maintenance, Task
+from ...compiling import inlined, inner, passes
+from ...expansion.kernels import self_kernel
 from ...expansion.support import (
     add_to,
     insert,
@@ -34,71 +31,71 @@ from ...expansion.support import (
     rescale,
     weights_into,
 )
+from ...memory import record
+from ...random_numbers import below, uniform
 from ...rounds.losses import loss_and_direction, step_length
 from ...rounds.observe import learn_rows, observe
 
 BINARY, REMOVE_OLDEST = int(Task.BINARY), int(Maintenance.REMOVE_OLDEST)
 MULTICLASS = int(Task.MULTICLASS)
 STATE = record("f8 learning_rate l2 max_coefficient epsilon", "i8 nonuniform")
-state_at = carver(STATE, 0)
 
 
-@compiled(called_from_python=True)
-def learn(call):
+@passes
+def learn(m, states, rows):
     """The learning pass."""
-    return learn_rows(call, state_at, observe, round_of)
+    return learn_rows(m, states, rows, observe, round_of)
 
 
-@compiled(inlined=True)
-def round_of(model, state, x, norm, f, y, w):
+@inlined
+def round_of(m, state, x, norm, f, y, w):
     """f <- (1 - eta lambda) f; an example with a loss: f <- f - eta times the gradient, in the place of a random vector."""
-    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-    rescale(model, 1.0 - state.learning_rate * state.l2)
-    if not (loss > 0.0 or (loss == 0.0 and model.head.task == BINARY)):
+    loss, sign, plus, minus = loss_and_direction(m.head[0], f, y, state.epsilon)
+    rescale(m, 1.0 - state.learning_rate * state.l2)
+    if not (loss > 0.0 or (loss == 0.0 and m.head[0].task == BINARY)):
         return
-    full = model.head.count == model.head.budget
+    full = m.head[0].count == m.head[0].budget
     if full:
-        j = choose_and_enlarge_others(model, state)
-        replace_vector(model, j, x, norm)
+        j = choose_and_enlarge_others(m, state)
+        replace_vector(m, j, x, norm)
     else:
-        j = insert(model, x, norm)
-    step = w * state.learning_rate * step_length(model, loss, state.epsilon)
-    add_to(model, j, plus, minus, step * sign)
+        j = insert(m, x, norm)
+    step = w * state.learning_rate * step_length(m.head[0], loss, state.epsilon)
+    add_to(m, j, plus, minus, step * sign)
     if full and state.max_coefficient > 0.0:
-        limit_coefficients(model, state.learning_rate * state.max_coefficient)
+        limit_coefficients(m, state.learning_rate * state.max_coefficient)
 
 
-@compiled(called_from_python=True)
-def shrink_to_budget(call):
+@passes
+def shrink_to_budget(m, states):
     """Remove vectors by the rule of `learn` until the model keeps its budget, which a user has made smaller."""
-    model = model_of(call)
-    while model.head.count > model.head.budget:
-        remove(model, choose_and_enlarge_others(model, state_at(model.state)))
+    while m.head[0].count > m.head[0].budget:
+        remove(m, choose_and_enlarge_others(m, states[0]))
 
 
-@compiled
-def choose_and_enlarge_others(model, state):
+@inner
+def choose_and_enlarge_others(m, state):
     """Choose the vector to remove, and enlarge the coefficients of the others. Returns the slot of the chosen one."""
-    n = model.head.count
-    if model.head.maintenance == REMOVE_OLDEST:
-        return oldest(model)
+    n = m.head[0].count
+    if m.head[0].maintenance == REMOVE_OLDEST:
+        return oldest(m)
     if state.nonuniform:
-        return draw_and_enlarge_others(model)
+        return draw_and_enlarge_others(m)
     if n > 1:
-        rescale(model, n / (n - 1.0))
-    return below(model, n)
+        rescale(m, n / (n - 1.0))
+    return below(m.head[0], n)
 
 
-@compiled
-def draw_and_enlarge_others(model):
+@inner
+def draw_and_enlarge_others(m):
     """Draw vector i with p_i = (1 - size_i / all sizes) / (B - 1), divide the others by 1 - p_i."""
-    n, size, coefficients = model.head.count, model.buffer, model.coefficients
-    weights_into(model, size)
+    n, size, coefficients = m.head[0].count, m.buffer, m.coefficients
+    weights_into(m, size)
     whole = 0.0
     for i in range(n):
-        size[i] = math.sqrt(size[i] * self_kernel(model, model.norms[i]))
+        size[i] = math.sqrt(size[i] * self_kernel(m, m.norms[i]))
         whole += size[i]
-    draw, passed, victim = uniform(model), 0.0, n - 1
+    draw, passed, victim = uniform(m.head[0]), 0.0, n - 1
     for i in range(n):
         p = (1.0 - size[i] / whole) / (n - 1.0) if n > 1 and whole > 0.0 else 1.0 / n
         if passed <= draw < passed + p:
@@ -110,11 +107,11 @@ def draw_and_enlarge_others(model):
     return victim
 
 
-@compiled
-def limit_coefficients(model, largest):
+@inner
+def limit_coefficients(m, largest):
     """Limit coefficients to `largest`: by a common factor, or, as the authors' program for several
     classes does, by clamping each positive one."""
-    head, coefficients, highest = model.head, model.coefficients, 0.0
+    head, coefficients, highest = m.head[0], m.coefficients, 0.0
     largest /= head.scale
     one_sided = head.task == MULTICLASS and head.maintenance == REMOVE_OLDEST
     for r in range(coefficients.shape[0]):
@@ -123,4 +120,4 @@ def limit_coefficients(model, largest):
                 coefficients[r, j] = min(coefficients[r, j], largest)
             highest = max(highest, abs(coefficients[r, j]))
     if highest > largest and not one_sided:
-        rescale(model, largest / highest)
+        rescale(m, largest / highest)

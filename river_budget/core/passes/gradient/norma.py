@@ -16,98 +16,96 @@ from __future__ import annotations
 
 import math
 
-from ...block.codes import Task
-from ...budget.keep import FACTOR, MANY, PAIRS, REMOVE, add_within_budget
-from ...compiling.array_views import carver, record
-from ...compiling.jit import compiled
-from ...expansion.kernel_rows import score
-from ...expansion.scoring import each_row
+from ...budget.strategies import add_merging, add_merging_several, add_projecting, add_removing
+from ...codes import Task
+from ...compiling import inlined, passes
+from ...expansion.examples import example
+from ...expansion.scoring import score_example
 from ...expansion.support import rescale
+from ...memory import record
 from ...rounds.losses import clamp_step, loss_and_direction
-from ...rounds.observe import learn_rows, learn_rows_by, observe, score_example
+from ...rounds.observe import learn_rows, observe, score_newcomer
 
 REGRESSION = int(Task.REGRESSION)
 STATE = record("f8 learning_rate l2 nu level")
-state_at = carver(STATE, 0)
 
 
-@compiled(called_from_python=True)
-def learn(call):
+@passes
+def learn(m, states, rows):
     """The learning pass."""
-    return learn_rows(call, state_at, observe, round_of)
+    return learn_rows(m, states, rows, observe, round_of)
 
 
-@compiled(inlined=True)
-def round_of(model, state, x, norm, f, y, w):
+@inlined
+def round_of(m, state, x, norm, f, y, w):
     """f <- (1 - eta lambda) f - eta times the gradient of the loss, and a step of the level."""
     eta = clamp_step(w * state.learning_rate)
-    loss, sign, plus, minus = loss_and_direction(model, f, y, state.level)
-    regression = model.head.task == REGRESSION
+    loss, sign, plus, minus = loss_and_direction(m.head[0], f, y, state.level)
+    regression = m.head[0].task == REGRESSION
     active = loss > 0.0 if regression else y * f[0] < state.level
-    rescale(model, 1.0 - state.learning_rate * state.l2)
+    rescale(m, 1.0 - state.learning_rate * state.l2)
     if active:
-        add_within_budget(model, x, norm, plus, minus, eta * sign, REMOVE)
+        add_removing(m, x, norm, plus, minus, eta * sign, False)
     # after a loss the tube widens (regression) or the margin shrinks (classification)
     change = eta * (1.0 - state.nu) if active else -eta * state.nu
     state.level += change if regression else -change
 
 
-@compiled(called_from_python=True)
-def learn_novelty(call):
+@passes
+def learn_novelty(m, states, rows):
     """The pass for models that merge pairs."""
-    return learn_rows_by(call, state_at, observe_novelty, round_of_novelty, PAIRS)
+    return learn_novelty_by(m, states, rows, add_merging)
 
 
-@compiled(called_from_python=True)
-def learn_novelty_removing(call):
+@passes
+def learn_novelty_removing(m, states, rows):
     """The pass for models that remove vectors."""
-    return learn_rows_by(call, state_at, observe_novelty, round_of_novelty, REMOVE)
+    return learn_novelty_by(m, states, rows, add_removing)
 
 
-@compiled(called_from_python=True)
-def learn_novelty_merging_many(call):
+@passes
+def learn_novelty_merging_several(m, states, rows):
     """The pass for models that merge more than two at once."""
-    return learn_rows_by(call, state_at, observe_novelty, round_of_novelty, MANY)
+    return learn_novelty_by(m, states, rows, add_merging_several)
 
 
-@compiled(called_from_python=True)
-def learn_novelty_projecting(call):
+@passes
+def learn_novelty_projecting(m, states, rows):
     """The pass for models that keep a factor of the Gram matrix."""
-    return learn_rows_by(call, state_at, observe_novelty, round_of_novelty, FACTOR)
+    return learn_novelty_by(m, states, rows, add_projecting)
 
 
-@compiled(inlined=True)
-def observe_novelty(model, state, stream, t):
-    """As `observe`, without targets: f[0] = rho - f(x). Overwrites targets[t] with this rho, or NaN while there is no vector."""
-    x, f, _, w, norm = score_example(model, stream, t)
-    if norm >= 0.0:
-        model.head.judged += 1
+@inlined
+def learn_novelty_by(m, states, rows, add_and_keep_budget):
+    """Learn examples without targets; scores[t] = rho - f(x_t) before, and targets[t] = rho, or NaN while there is no vector.
+
+    f <- (1 - eta lambda) f, + eta k(x, .) if x is novel, and a step of rho.
+    """
+    head, state = m.head[0], states[0]
+    for t in range(rows.scores.shape[0]):
+        x, f, w = example(m, rows, t), rows.scores[t], rows.weights[t]
+        norm = score_newcomer(m, x, f)
+        if norm < 0.0:
+            return t
+        head.n_examples += 1
         f[0] = state.level - f[0]
-        stream[1][t] = state.level if model.head.count > 0 else math.nan
-    return x, f, 1.0, w, norm
+        rows.targets[t] = state.level if head.count > 0 else math.nan
+        if not w > 0.0:
+            continue
+        eta = clamp_step(w * state.learning_rate)
+        # without support vectors f = rho = 0, but the first example counts as novel
+        novel = f[0] > 0.0 or (state.level <= 0.0 and head.count == 0)
+        rescale(m, 1.0 - state.learning_rate * state.l2)
+        if novel:
+            add_and_keep_budget(m, x, norm, 0, -1, eta, False)
+        state.level += -eta * (1.0 - state.nu) if novel else eta * state.nu
+    return rows.scores.shape[0]
 
 
-@compiled(inlined=True)
-def round_of_novelty(model, state, x, norm, f, y, w, strategy):
-    """f <- (1 - eta lambda) f, + eta k(x, .) if x is novel, and a step of rho. Here f[0] = rho - f(x), and y = 1."""
-    _, _, plus, minus = loss_and_direction(model, f, y, 0.0)
-    eta = clamp_step(w * state.learning_rate)
-    # without support vectors f = rho = 0, but the first example counts as novel
-    novel = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
-    rescale(model, 1.0 - state.learning_rate * state.l2)
-    if novel:
-        add_within_budget(model, x, norm, plus, minus, eta, strategy)
-    state.level += -eta * (1.0 - state.nu) if novel else eta * state.nu
-
-
-@compiled(called_from_python=True)
-def score_novelty(call):
+@passes
+def score_novelty(m, states, rows):
     """scores[t] = rho - f(x_t)"""
-    return each_row(call, outside)
-
-
-@compiled(always_inlined=True)
-def outside(model, x, norm, f):
-    """f[0] = rho - f(x)"""
-    score(model, x, norm, f)
-    f[0] = state_at(model.state).level - f[0]
+    for t in range(rows.scores.shape[0]):
+        score_example(m, example(m, rows, t), rows.scores[t])
+        rows.scores[t, 0] = states[0].level - rows.scores[t, 0]
+    return rows.scores.shape[0]

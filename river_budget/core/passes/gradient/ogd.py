@@ -13,27 +13,26 @@ times the residual.
 
 from __future__ import annotations
 
-from ...compiling.array_views import carver, record
-from ...compiling.jit import compiled
+from ...compiling import inlined, passes
 from ...expansion.support import add_to, insert
+from ...memory import record
 from ...rounds.losses import loss_and_direction, step_length
 from ...rounds.observe import count_iterate, learn_rows, observe_with_mean
 
 STATE = record("f8 learning_rate epsilon average averaged")
-state_at = carver(STATE, 0)
 
 
-@compiled(called_from_python=True)
-def learn(call):
+@passes
+def learn(m, states, rows):
     """The learning pass."""
-    return learn_rows(call, state_at, observe_with_mean, round_of)
+    return learn_rows(m, states, rows, observe_with_mean, round_of)
 
 
-@compiled(inlined=True)
-def round_of(model, state, x, norm, f, y, w):
+@inlined
+def round_of(m, state, x, norm, f, y, w):
     """An example with a loss: f <- f - eta times the gradient. Nothing is ever removed."""
-    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+    loss, sign, plus, minus = loss_and_direction(m.head[0], f, y, state.epsilon)
     if loss > 0.0:
-        step = w * state.learning_rate * step_length(model, loss, state.epsilon)
-        add_to(model, insert(model, x, norm), plus, minus, step * sign)
-    count_iterate(model, state)
+        step = w * state.learning_rate * step_length(m.head[0], loss, state.epsilon)
+        add_to(m, insert(m, x, norm), plus, minus, step * sign)
+    count_iterate(m, state)

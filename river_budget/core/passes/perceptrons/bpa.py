@@ -17,10 +17,8 @@ the squared distance of k(x_r, .) to the span of V.
 from __future__ import annotations
 
 from ...budget.projection import TINY, add_or_project, cheapest, project_out
-from ...compiling.array_views import carver, f64, record
-from ...compiling.jit import compiled
-from ...examples.call import model_of
-from ...expansion.kernel_rows import row_of_vector, self_kernel
+from ...compiling import inlined, inner, passes
+from ...expansion.kernels import row_of_vector, self_kernel
 from ...expansion.support import (
     add_to,
     bounded,
@@ -31,6 +29,7 @@ from ...expansion.support import (
     remove,
     weights_into,
 )
+from ...memory import record
 from ...rounds.losses import loss_and_direction, squared_length
 from ...rounds.observe import learn_rows, observe
 
@@ -38,91 +37,90 @@ SIMPLE, NEAREST, PROJECTION = range(3)
 NEIGHBOUR_ROWS = 2  # of per_vector: the nearest other vector, and their kernel value
 NEIGHBOUR, SIMILARITY = range(NEIGHBOUR_ROWS)
 STATE = record("f8 C", "i8 code")
-state_at = carver(STATE, 0)
 
 
-@compiled(called_from_python=True)
-def learn(call):
+@passes
+def learn(m, states, rows):
     """The learning pass."""
-    return learn_rows(call, state_at, observe, round_of)
+    return learn_rows(m, states, rows, observe, round_of)
 
 
-@compiled(inlined=True)
-def round_of(model, state, x, norm, f, y, w):
+@inlined
+def round_of(m, state, x, norm, f, y, w):
     """An example with a loss gets the step tau; a full model exchanges a vector for it."""
-    loss, sign, plus, minus = loss_and_direction(model, f, y, 0.0)
+    loss, sign, plus, minus = loss_and_direction(m.head[0], f, y, 0.0)
     if not loss > 0.0:
         return
-    cap, length = w * state.C, self_kernel(model, norm) * squared_length(minus)
+    cap, length = w * state.C, self_kernel(m, norm) * squared_length(minus)
     tau = min(cap, loss / length) if length > 0.0 else cap
     if state.code == PROJECTION:
-        exchange_by_projection(model, x, norm, plus, minus, tau * sign)
+        exchange_by_projection(m, x, norm, plus, minus, tau * sign)
         return
-    if model.head.count < model.head.budget:
-        j = insert(model, x, norm)
+    if m.head[0].count < m.head[0].budget:
+        j = insert(m, x, norm)
     elif state.code == SIMPLE:
-        j = exchange(model, x, norm)
+        j = exchange(m, x, norm)
     else:
-        j = exchange_with_neighbour(model, x, norm)
-    add_to(model, j, plus, minus, tau * sign)
+        j = exchange_with_neighbour(m, x, norm)
+    add_to(m, j, plus, minus, tau * sign)
     if state.code == NEAREST:
-        update_neighbours(model, j)
+        update_neighbours(m, j)
 
 
-@compiled
-def exchange(model, x, norm):
+@inner
+def exchange(m, x, norm):
     """BPA-S: replace vector r by the newcomer t, which inherits k_rt / k_tt times its coefficients. Returns the slot."""
-    n, loss, row, k_tt = model.head.count, model.buffer, model.row, self_kernel(model, norm)
-    weights_into(model, loss)
+    n, loss, row, k_tt = m.head[0].count, m.buffer, m.row, self_kernel(m, norm)
+    weights_into(m, loss)
     for r in range(n):
-        length = self_kernel(model, model.norms[r])
+        length = self_kernel(m, m.norms[r])
         rest = length - (row[r] * row[r] / k_tt if k_tt > 0.0 else 0.0)
         loss[r] = loss[r] * rest if rest > TINY * length else 0.0
-    r = oldest_of_lightest(model, loss)
-    move_share(model, r, r, row[r] / k_tt if k_tt > 0.0 else 0.0)
-    overwrite_vector(model, r, x, norm)
+    r = oldest_of_lightest(m, loss)
+    move_share(m, r, r, row[r] / k_tt if k_tt > 0.0 else 0.0)
+    overwrite_vector(m, r, x, norm)
     return r
 
 
-@compiled
-def exchange_with_neighbour(model, x, norm):
+@inner
+def exchange_with_neighbour(m, x, norm):
     """BPA-NN: replace r by the newcomer, which inherits its coefficients with r's nearest neighbour. Returns the slot."""
-    n, loss, row, k_tt = model.head.count, model.buffer, model.row, self_kernel(model, norm)
-    weights_into(model, loss)
+    n, loss, row, k_tt = m.head[0].count, m.buffer, m.row, self_kernel(m, norm)
+    weights_into(m, loss)
     for r in range(n):
-        to_newcomer, to_neighbour = shares(model, r, row, k_tt)
-        length = self_kernel(model, model.norms[r])
-        rest = length - to_newcomer * row[r] - to_neighbour * model.per_vector[SIMILARITY, r]
+        to_newcomer, to_neighbour = shares(m, r, row, k_tt)
+        length = self_kernel(m, m.norms[r])
+        rest = length - to_newcomer * row[r] - to_neighbour * m.per_vector[SIMILARITY, r]
         loss[r] = loss[r] * rest if rest > TINY * length else 0.0
-    r = oldest_of_lightest(model, loss)
-    to_newcomer, to_neighbour = shares(model, r, row, k_tt)
-    neighbour = int(model.per_vector[NEIGHBOUR, r])
-    for c in range(model.coefficients.shape[0]):
-        amount = model.coefficients[c, r]
+    r = oldest_of_lightest(m, loss)
+    to_newcomer, to_neighbour = shares(m, r, row, k_tt)
+    neighbour = int(m.per_vector[NEIGHBOUR, r])
+    for c in range(m.coefficients.shape[0]):
+        amount = m.coefficients[c, r]
         if neighbour >= 0:
-            heir = model.coefficients[c, neighbour]
-            model.coefficients[c, neighbour] = bounded(model, heir + to_neighbour * amount)
-        model.coefficients[c, r] = bounded(model, to_newcomer * amount)
-    overwrite_vector(model, r, x, norm)
+            heir = m.coefficients[c, neighbour]
+            m.coefficients[c, neighbour] = bounded(m.head[0], heir + to_neighbour * amount)
+        m.coefficients[c, r] = bounded(m.head[0], to_newcomer * amount)
+    overwrite_vector(m, r, x, norm)
     return r
 
 
-@compiled
-def move_share(model, r, heir, share):
+@inner
+def move_share(m, r, heir, share):
     """Add a share of the coefficients of vector r to those of the heir, and set those of r to 0."""
-    for c in range(model.coefficients.shape[0]):
-        amount = share * model.coefficients[c, r]
-        model.coefficients[c, r] = 0.0
-        model.coefficients[c, heir] = bounded(model, model.coefficients[c, heir] + amount)
+    for c in range(m.coefficients.shape[0]):
+        amount = share * m.coefficients[c, r]
+        m.coefficients[c, r] = 0.0
+        m.coefficients[c, heir] = bounded(m.head[0], m.coefficients[c, heir] + amount)
 
 
-@compiled
-def shares(model, r, row, k_tt):
+@inner
+def shares(m, r, row, k_tt):
     """(p, q) with k(x_r, .) = p k(x_t, .) + q k(x_n, .) by least squares, for the newcomer t and the neighbour n of r."""
-    n = int(model.per_vector[NEIGHBOUR, r])
+    n = int(m.per_vector[NEIGHBOUR, r])
     if n < 0:
         return row[r] / k_tt if k_tt > 0.0 else 0.0, 0.0
-    k_rn, k_nn = model.per_vector[SIMILARITY, r], self_kernel(model, model.norms[n])
+    k_rn, k_nn = m.per_vector[SIMILARITY, r], self_kernel(m, m.norms[n])
     k_rt, k_nt = row[r], row[n]
     determinant = k_tt * k_nn - k_nt * k_nt
     if determinant <= TINY * k_tt * k_nn:  # newcomer and neighbour are the same: half each
@@ -131,12 +129,12 @@ def shares(model, r, row, k_tt):
     return (k_nn * k_rt - k_nt * k_rn) / determinant, (k_tt * k_rn - k_nt * k_rt) / determinant
 
 
-@compiled
-def update_neighbours(model, j):
+@inner
+def update_neighbours(m, j):
     """For a new vector j, find its nearest neighbour, and update the vectors whose nearest neighbour j is now."""
-    n, per_vector, row = model.head.count, model.per_vector, model.row
-    find_neighbour(model, j)
-    lost = f64(model.heap, n)
+    n, per_vector, row = m.head[0].count, m.per_vector, m.row
+    find_neighbour(m, j)
+    lost = m.work[0]
     for i in range(n):
         lost[i] = 0.0
         if i != j and (row[i] > per_vector[SIMILARITY, i] or per_vector[NEIGHBOUR, i] < 0.0):
@@ -145,52 +143,51 @@ def update_neighbours(model, j):
             lost[i] = 1.0
     for i in range(n):  # vectors whose neighbour was the one that j replaces
         if lost[i] != 0.0:
-            find_neighbour(model, i)
+            find_neighbour(m, i)
 
 
-@compiled
-def find_neighbour(model, j):
+@inner
+def find_neighbour(m, j):
     """Find the nearest neighbour of vector j; of several, the oldest."""
-    row_of_vector(model, j)
-    row, best = model.row, -1
-    for i in range(model.head.count):
+    row_of_vector(m, j)
+    row, best = m.row, -1
+    for i in range(m.head[0].count):
         if i != j and (
             best < 0
             or row[i] > row[best]
-            or (row[i] == row[best] and model.arrivals[i] < model.arrivals[best])
+            or (row[i] == row[best] and m.arrivals[i] < m.arrivals[best])
         ):
             best = i
-    model.per_vector[NEIGHBOUR, j] = best
-    model.per_vector[SIMILARITY, j] = row[best] if best >= 0 else 0.0
+    m.per_vector[NEIGHBOUR, j] = best
+    m.per_vector[SIMILARITY, j] = row[best] if best >= 0 else 0.0
 
 
-@compiled
-def exchange_by_projection(model, x, norm, plus, minus, step):
+@inner
+def exchange_by_projection(m, x, norm, plus, minus, step):
     """BPA-P: add the newcomer and project r on all others. A newcomer in the span of the support is projected itself."""
-    _, _, stored = add_or_project(model, x, norm, plus, minus, step)
-    if stored and model.head.count > model.head.budget:
-        project_out(model, cheapest(model, model.head.count - 1))
+    _, _, stored = add_or_project(m, x, norm, plus, minus, step)
+    if stored and m.head[0].count > m.head[0].budget:
+        project_out(m, cheapest(m, m.head[0].count - 1))
 
 
-@compiled(called_from_python=True)
-def shrink_to_budget(call):
+@passes
+def shrink_to_budget(m, states):
     """Remove vectors until the model keeps its budget, which a user has made smaller.
 
     There is no newcomer: the removed vector's neighbour inherits, or all others, or none, by variant.
     """
-    model = model_of(call)
-    state, head = state_at(model.state), model.head
+    state, head = states[0], m.head[0]
     if state.code == PROJECTION:
         while head.count > head.budget:
-            project_out(model, cheapest(model, head.count))
+            project_out(m, cheapest(m, head.count))
     while head.count > head.budget:
-        r = lightest(model, model.buffer)
+        r = lightest(m, m.buffer)
         if state.code == NEAREST:
-            find_neighbour(model, r)
-            heir = int(model.per_vector[NEIGHBOUR, r])
-            k_nn = self_kernel(model, model.norms[heir])
+            find_neighbour(m, r)
+            heir = int(m.per_vector[NEIGHBOUR, r])
+            k_nn = self_kernel(m, m.norms[heir])
             if k_nn > 0.0:
-                move_share(model, r, heir, model.per_vector[SIMILARITY, r] / k_nn)
-        remove(model, r)
+                move_share(m, r, heir, m.per_vector[SIMILARITY, r] / k_nn)
+        remove(m, r)
     for j in range(head.count if state.code == NEAREST else 0):
-        find_neighbour(model, j)
+        find_neighbour(m, j)

@@ -19,71 +19,69 @@ from __future__ import annotations
 
 import math
 
-from ...block.codes import Task
-from ...block.limits import within
-from ...compiling.array_views import carver, f64, record
-from ...compiling.jit import compiled
-from ...examples.call import model_of
-from ...expansion.kernel_rows import score
+from ...codes import Task
+from ...compiling import inlined, inner, passes
+from ...expansion.kernels import row_of_vector
+from ...expansion.scoring import score_row
 from ...expansion.support import add_to, insert, oldest, remove, rescale
-from ...rounds.losses import loss_and_direction, mistaken
+from ...memory import record
+from ...numerics import clamp
+from ...rounds.losses import is_mistake, loss_and_direction
 from ...rounds.observe import learn_rows, observe
-from ...vectors.table import read_vector
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
 STATE = record("f8 learning_rate epsilon mistakes damage factor")  # factor: of the last removal
-state_at = carver(STATE, 0)
 # The largest weight or margin, so that sums of products stay finite with kernels that have no bound
 LARGEST_WEIGHT = 1e70
 
 
-@compiled(called_from_python=True)
-def learn(call):
+@passes
+def learn(m, states, rows):
     """The learning pass."""
-    return learn_rows(call, state_at, observe, round_of)
+    return learn_rows(m, states, rows, observe, round_of)
 
 
-@compiled(inlined=True)
-def round_of(model, state, x, norm, f, y, w):
+@inlined
+def round_of(m, state, x, norm, f, y, w):
     """A mistake: (1) Perceptron step, then, above the budget, (2) shrinking and (3) removal."""
-    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-    if model.head.task == BINARY:
+    loss, sign, plus, minus = loss_and_direction(m.head[0], f, y, state.epsilon)
+    if m.head[0].task == BINARY:
         mistake = y * f[0] <= 0.0
     else:
-        mistake = mistaken(model, f, loss, sign, plus, minus)
+        mistake = is_mistake(m.head[0], f, loss, sign, plus, minus)
     if mistake:
         state.mistakes += 1.0
-        add_to(model, insert(model, x, norm), plus, minus, w * state.learning_rate * sign)  # (1)
-        while model.head.count > model.head.budget:
-            shrink_and_remove_oldest(model, state)  # (2), (3)
+        add_to(m, insert(m, x, norm), plus, minus, w * state.learning_rate * sign)  # (1)
+        while m.head[0].count > m.head[0].budget:
+            shrink_and_remove_oldest(m, state)  # (2), (3)
 
 
-@compiled(called_from_python=True)
-def shrink_to_budget(call):
+@passes
+def shrink_to_budget(m, states):
     """Remove vectors by the rule of `learn` until the model keeps its budget, which a user has made smaller."""
-    model = model_of(call)
-    while model.head.count > model.head.budget:
-        shrink_and_remove_oldest(model, state_at(model.state))
+    while m.head[0].count > m.head[0].budget:
+        shrink_and_remove_oldest(m, states[0])
 
 
-@compiled
-def shrink_and_remove_oldest(model, state):
+@inner
+def shrink_and_remove_oldest(m, state):
     """Multiply the model by the largest factor that keeps the bound, and remove the oldest vector."""
-    r, f = oldest(model), f64(model.heap, model.coefficients.shape[0])
-    score(model, read_vector(model, r), model.norms[r], f)
-    weight, margin = weight_and_margin(model, r, f)
-    weight, margin = within(weight, LARGEST_WEIGHT), within(margin, LARGEST_WEIGHT)
+    r, f = oldest(m), m.last
+    row_of_vector(m, r)
+    score_row(m, m.row, f)
+    weight, margin = weight_and_margin(m, r, f)
+    weight, margin = clamp(weight, LARGEST_WEIGHT), clamp(margin, LARGEST_WEIGHT)
     factor = largest_factor(weight, margin, state.damage, state.mistakes)
-    rescale(model, factor)  # (2)
+    rescale(m, factor)  # (2)
     state.damage += damage(weight, factor, margin)
     state.factor = factor
-    remove(model, r)  # (3)
+    remove(m, r)  # (3)
 
 
-@compiled
-def weight_and_margin(model, r, f):
+@inner
+def weight_and_margin(m, r, f):
     """(weight, margin) of vector r: lambda and mu of the paper, positive if they agree with its target."""
-    head, coefficients = model.head, model.coefficients
+    head, coefficients = m.head[0], m.coefficients
     if head.task == MULTICLASS:  # the class of a vector is the one with the positive coefficient
         y = 0
         for c in range(1, coefficients.shape[0]):
@@ -95,13 +93,13 @@ def weight_and_margin(model, r, f):
     return abs(weight), margin if head.task == BINARY else abs(f[0])
 
 
-@compiled
+@inner
 def damage(weight, factor, margin):
     """Psi of section 3: what removing a vector of this weight adds to the mistake bound."""
     return (weight * factor) ** 2 + 2.0 * weight * factor * (1.0 - factor * margin)
 
 
-@compiled
+@inner
 def largest_factor(weight, margin, spent, mistakes):
     """The largest phi in (0, 1] with damage(weight, phi, margin) + spent <= 15/32 mistakes.
 

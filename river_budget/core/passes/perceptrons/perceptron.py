@@ -18,45 +18,53 @@ and the step is the learning rate.
 
 from __future__ import annotations
 
-from ...budget.keep import FACTOR, MANY, PAIRS, REMOVE, add_within_budget
-from ...compiling.array_views import carver, record
-from ...compiling.jit import compiled
-from ...rounds.losses import loss_and_direction, mistaken
-from ...rounds.observe import count_iterate, learn_rows_by, observe_with_mean
+from ...budget.strategies import add_merging, add_merging_several, add_projecting, add_removing
+from ...compiling import inlined, passes
+from ...expansion.examples import example
+from ...memory import record
+from ...rounds.losses import is_mistake, loss_and_direction
+from ...rounds.observe import count_iterate, observe_with_mean
 
 STATE = record("f8 learning_rate epsilon average averaged")
-state_at = carver(STATE, 0)
 
 
-@compiled(called_from_python=True)
-def learn(call):
+@passes
+def learn(m, states, rows):
     """The pass for models that remove vectors."""
-    return learn_rows_by(call, state_at, observe_with_mean, round_of, REMOVE)
+    return learn_by(m, states, rows, add_removing)
 
 
-@compiled(called_from_python=True)
-def learn_merging(call):
+@passes
+def learn_merging(m, states, rows):
     """The pass for models that merge pairs."""
-    return learn_rows_by(call, state_at, observe_with_mean, round_of, PAIRS)
+    return learn_by(m, states, rows, add_merging)
 
 
-@compiled(called_from_python=True)
-def learn_merging_many(call):
+@passes
+def learn_merging_several(m, states, rows):
     """The pass for models that merge more than two at once."""
-    return learn_rows_by(call, state_at, observe_with_mean, round_of, MANY)
+    return learn_by(m, states, rows, add_merging_several)
 
 
-@compiled(called_from_python=True)
-def learn_projecting(call):
+@passes
+def learn_projecting(m, states, rows):
     """The pass for models that keep a factor of the Gram matrix."""
-    return learn_rows_by(call, state_at, observe_with_mean, round_of, FACTOR)
+    return learn_by(m, states, rows, add_projecting)
 
 
-@compiled(inlined=True)
-def round_of(model, state, x, norm, f, y, w, strategy):
+@inlined
+def learn_by(m, states, rows, add_and_keep_budget):
     """A mistake becomes a support vector: w <- w + y k(x, .), within the budget."""
-    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-    if mistaken(model, f, loss, sign, plus, minus):
-        step = w * state.learning_rate * sign
-        add_within_budget(model, x, norm, plus, minus, step, strategy)
-    count_iterate(model, state)
+    head, state = m.head[0], states[0]
+    for t in range(rows.scores.shape[0]):
+        x, y, w = example(m, rows, t), rows.targets[t], rows.weights[t]
+        norm, f = observe_with_mean(m, state, x, rows.scores[t], y, w)
+        if norm < 0.0:
+            return t
+        if not w > 0.0:
+            continue
+        loss, sign, plus, minus = loss_and_direction(head, f, y, state.epsilon)
+        if is_mistake(head, f, loss, sign, plus, minus):
+            add_and_keep_budget(m, x, norm, plus, minus, w * state.learning_rate * sign, False)
+        count_iterate(m, state)
+    return rows.scores.shape[0]

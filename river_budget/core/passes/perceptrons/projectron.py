@@ -23,8 +23,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ...budget.class_projection import (
     join_class,
     project_on_class,
@@ -40,112 +38,128 @@ from ...budget.projection import (
     project_out,
     remove_dependent,
 )
-from ...compiling.array_views import carver, f64, record
-from ...compiling.jit import compiled
-from ...examples.call import model_of
-from ...expansion.kernel_rows import self_kernel
+from ...compiling import inlined, inner, passes
+from ...expansion.examples import example
+from ...expansion.kernels import self_kernel
 from ...expansion.support import add_to, insert, lightest
-from ...rounds.losses import clamp_step, loss_and_direction, mistaken
-from ...rounds.observe import learn_rows_by, observe
-
-ALL, CLASS = range(2)  # the span: of all vectors, or of those of a class
-NO_CLASS = np.int64(-1)  # a typed integer: for a literal numba would compile callees once more
+from ...memory import record
+from ...rounds.losses import clamp_step, is_mistake, loss_and_direction
+from ...rounds.observe import observe
 
 STATE = record(
     "f8 learning_rate epsilon threshold",  # threshold NaN: none, as in the paper of 2016
     "i8 eager by_class",  # Projectron++: learn from margin errors too; span="class"
 )
-state_at = carver(STATE, 0)
 
 
-@compiled(called_from_python=True)
-def learn(call):
+@passes
+def learn(m, states, rows):
     """The pass for models with one span."""
-    return learn_rows_by(call, state_at, observe, round_of, ALL)
+    return learn_by(m, states, rows, learn_on_span)
 
 
-@compiled(called_from_python=True)
-def learn_by_class(call):
+@passes
+def learn_by_class(m, states, rows):
     """The pass for models with a span for each class."""
-    return learn_rows_by(call, state_at, observe, round_of, CLASS)
+    return learn_by(m, states, rows, learn_on_spans)
 
 
-@compiled(inlined=True)
-def round_of(model, state, x, norm, f, y, w, span):
+@inlined
+def learn_by(m, states, rows, learn_example):
+    """Learn mistakes, and with Projectron++ margin errors."""
+    head, state = m.head[0], states[0]
+    for t in range(rows.scores.shape[0]):
+        x, y, w = example(m, rows, t), rows.targets[t], rows.weights[t]
+        norm, f = observe(m, state, x, rows.scores[t], y, w)
+        if norm < 0.0:
+            return t
+        if not w > 0.0:
+            continue
+        loss, sign, plus, minus = loss_and_direction(head, f, y, state.epsilon)
+        mistake = is_mistake(head, f, loss, sign, plus, minus)
+        # with two classes, f = 0 counts as no margin error
+        inside = loss > 0.0 and (loss < 1.0 or minus >= 0)
+        if mistake or (state.eager != 0 and inside and head.count > 0):
+            amount = clamp_step(w * state.learning_rate) * sign
+            learn_example(m, state, x, norm, loss, plus, minus, amount, mistake)
+    return rows.scores.shape[0]
+
+
+@inner
+def learn_on_span(m, state, x, norm, loss, plus, minus, amount, mistake):
     """A mistake: f <- f + y P k(x, .) near the span of the support, else f + y k(x, .). A margin error: f + tau y P k(x, .)."""
-    loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-    mistake = mistaken(model, f, loss, sign, plus, minus)
-    # with two classes, f = 0 counts as no margin error
-    inside = loss > 0.0 and (loss < 1.0 or minus >= 0)
-    if not (mistake or (state.eager != 0 and inside and model.head.count > 0)):
-        return
-    amount = clamp_step(w * state.learning_rate) * sign
-    if span == CLASS and minus >= 0:
-        project_by_class(model, state, x, norm, loss, plus, minus, amount, mistake)
-        return
-    d, k_xx = f64(model.heap, model.head.count), self_kernel(model, norm)
-    length = project(model, model.row, d)
+    d, k_xx = m.work[0], self_kernel(m, norm)
+    length = project(m, m.row, d)
     residual = max(k_xx - length, 0.0)
     if not mistake:
-        tau = share_of_margin_error(model, state, loss, length, residual)
-        add_projected(model, d, plus, minus, tau * amount)
-    elif is_projected(model, state, residual, k_xx):
-        add_projected(model, d, plus, minus, amount)
+        tau = share_of_margin_error(m, state, loss, length, residual)
+        add_projected(m, d, plus, minus, tau * amount)
+    elif is_projected(m, state, residual, k_xx):
+        add_projected(m, d, plus, minus, amount)
     else:
-        j = insert(model, x, norm)
-        extend_factor(model, d, residual, j)
-        add_to(model, j, plus, minus, amount)
-        remove_dependent(model)
-        check_factor(model)
+        j = insert(m, x, norm)
+        extend_factor(m, d, residual, j)
+        add_to(m, j, plus, minus, amount)
+        remove_dependent(m)
+        check_factor(m)
 
 
-@compiled
-def project_by_class(model, state, x, norm, loss, plus, minus, amount, mistake):
+@inner
+def learn_on_spans(m, state, x, norm, loss, plus, minus, amount, mistake):
+    """The same where each class has its own span, and a mistake changes two classes."""
+    if minus < 0:
+        learn_on_span(m, state, x, norm, loss, plus, minus, amount, mistake)
+    else:
+        project_by_class(m, state, x, norm, loss, plus, minus, amount, mistake)
+
+
+@inner
+def project_by_class(m, state, x, norm, loss, plus, minus, amount, mistake):
     """Learn x where each class has its own span: d and length are those of class plus, e and other of class minus."""
-    n, k_xx = model.head.count, self_kernel(model, norm)
-    d, e, products = f64(model.heap, n), f64(model.heap + 8 * n, n), f64(model.heap + 16 * n, n)
-    length = project_on_class(model, model.row, plus, d, products)
-    other = project_on_class(model, model.row, minus, e, products)
+    k_xx = self_kernel(m, norm)
+    d, e, products = m.work[0], m.work[1], m.work[2]
+    length = project_on_class(m, m.row, plus, d, products)
+    other = project_on_class(m, m.row, minus, e, products)
     residual, rest = max(k_xx - length, 0.0), max(k_xx - other, 0.0)
     if not mistake:  # the threshold is for each of the two projections
         mean = 0.5 * (residual + rest)
-        tau = share_of_margin_error(model, state, loss, length + other, mean)
-        add_projected(model, d, plus, NO_CLASS, tau * amount)
-        add_projected(model, e, minus, NO_CLASS, -tau * amount)
+        tau = share_of_margin_error(m, state, loss, length + other, mean)
+        add_projected(m, d, plus, -1, tau * amount)
+        add_projected(m, e, minus, -1, -tau * amount)
         return
-    near = is_projected(model, state, max(residual, rest), k_xx)
+    near = is_projected(m, state, max(residual, rest), k_xx)
     if near or residual <= TINY * k_xx:
-        add_projected(model, d, plus, NO_CLASS, amount)
+        add_projected(m, d, plus, -1, amount)
     if near or rest <= TINY * k_xx:
-        add_projected(model, e, minus, NO_CLASS, -amount)
+        add_projected(m, e, minus, -1, -amount)
     if near:
         return
-    j = insert(model, x, norm)
+    j = insert(m, x, norm)
     if residual > TINY * k_xx:
-        join_class(model, j, plus, d, residual)
-        add_to(model, j, plus, NO_CLASS, amount)
+        join_class(m, j, plus, d, residual)
+        add_to(m, j, plus, -1, amount)
     if rest > TINY * k_xx:
-        join_class(model, j, minus, e, rest)
-        add_to(model, j, minus, NO_CLASS, -amount)
-    remove_dependent_of_class(model, plus)
-    remove_dependent_of_class(model, minus)
+        join_class(m, j, minus, e, rest)
+        add_to(m, j, minus, -1, -amount)
+    remove_dependent_of_class(m, plus)
+    remove_dependent_of_class(m, minus)
 
 
-@compiled(always_inlined=True)
-def is_projected(model, state, residual, k_xx):
+@inner
+def is_projected(m, state, residual, k_xx):
     """Whether a mistake is projected: the budget is full, or x lies (nearly) in the span of the support."""
-    full = model.head.count >= model.head.budget
+    full = m.head[0].count >= m.head[0].budget
     return full or residual <= state.threshold or residual <= TINY * k_xx
 
 
-@compiled
-def share_of_margin_error(model, state, loss, length, residual):
+@inner
+def share_of_margin_error(m, state, loss, length, residual):
     """tau, the share of the projection to add on a margin error; 0: add nothing."""
     if length <= 0.0:
         return 0.0
     tau = min(loss / length, 1.0)
     if math.isnan(state.threshold):  # the rule of 2016
-        b = model.head.budget + 1.0
+        b = m.head[0].budget + 1.0
         u = 0.25 * math.sqrt(b / math.log(b))
         gain = tau * (2.0 * loss - tau * length - 2.0 * u * math.sqrt(residual))
         return tau if gain >= 0.0 else 0.0
@@ -155,14 +169,13 @@ def share_of_margin_error(model, state, loss, length, residual):
     return max(0.0, min(tau, 2.0 * rest / length))
 
 
-@compiled(called_from_python=True)
-def shrink_to_budget(call):
+@passes
+def shrink_to_budget(m, states):
     """Project the lightest vectors on the others until the model keeps its budget, which a user has made smaller."""
-    model = model_of(call)
-    by_class = state_at(model.state).by_class != 0 and model.coefficients.shape[0] > 1
-    while model.head.count > model.head.budget:
-        p = lightest(model, model.buffer)
+    by_class = states[0].by_class != 0 and m.coefficients.shape[0] > 1
+    while m.head[0].count > m.head[0].budget:
+        p = lightest(m, m.buffer)
         if by_class:
-            project_out_of_classes(model, p)
+            project_out_of_classes(m, p)
         else:
-            project_out(model, p)
+            project_out(m, p)

@@ -20,12 +20,11 @@ import math
 
 import numpy as np
 
-from ...block.random_numbers import below
-from ...compiling.array_views import f64
-from ...compiling.jit import compiled
+from ...compiling import inner
+from ...random_numbers import below
 
 
-@compiled
+@inner
 def water_level(heights, n, volume, rest):
     """The water level over n columns. `rest` is room for n numbers.
 
@@ -49,13 +48,13 @@ def water_level(heights, n, volume, rest):
         level, count, wet = (volume + total) / covered, covered, rest
 
 
-@compiled(always_inlined=True)
+@inner
 def partition(values, low, high, pivot, rest):
     """Rearrange values[low:high] so that those below the pivot come first; returns where they end.
 
     Writes every value twice, without a branch: a mispredicted branch takes longer than a write.
     """
-    below, above = low, np.int64(0)
+    below, above = low, 0
     for j in range(low, high):
         value = values[j]
         values[below] = value
@@ -68,7 +67,7 @@ def partition(values, low, high, pivot, rest):
     return below
 
 
-@compiled
+@inner
 def select(values, start, end, rank, rest):
     """Rearrange values[start:end] so that the one of this rank stands in its place, with none larger before
     it and none smaller behind it."""
@@ -85,7 +84,7 @@ def select(values, start, end, rank, rest):
             return
 
 
-@compiled
+@inner
 def total_of(values, low, high):
     """The sum of values[low:high]"""
     total = 0.0
@@ -94,7 +93,7 @@ def total_of(values, low, high):
     return total
 
 
-@compiled
+@inner
 def room_above(values, n, covered, depth):
     """How far the water may rise above the highest covered column without covering another, at most `depth`."""
     room = depth
@@ -103,7 +102,7 @@ def room_above(values, n, covered, depth):
     return room
 
 
-@compiled
+@inner
 def water_levels(u, n_u, v, n_v, volume, rest):
     """The levels over the columns u of positives and v of negatives, which it rearranges. `rest` is memory
     for as many numbers as the longer one has.
@@ -113,9 +112,9 @@ def water_levels(u, n_u, v, n_v, volume, rest):
     all biases that are equally good this takes the middle one.
     """
     first, last = 1, min(n_u, n_v)  # the interval in which k lies
-    sorted_up_to, end_u, end_v = np.int64(0), n_u, n_v  # the columns that may be the k-th
+    sorted_up_to, end_u, end_v = 0, n_u, n_v  # the columns that may be the k-th
     low_u, low_v = 0.0, 0.0  # sums of the columns below these
-    covered, sum_u, sum_v = np.int64(0), 0.0, 0.0
+    covered, sum_u, sum_v = 0, 0.0, 0.0
     while first <= last:
         k = (first + last) // 2
         select(u, sorted_up_to, end_u, k - 1, rest)
@@ -142,89 +141,88 @@ LABELS, RESPONSES, PULLS, KEPT, SUMS = range(5)  # rows per vector
 TOLERANCE = 1e-12  # responses equal in exact arithmetic differ in their last digits
 
 
-@compiled
+@inner
 def tolerance(level):
     """Responses that differ from the level by less count as equal to it."""
     return TOLERANCE * max(1.0, abs(level))
 
 
-@compiled
-def pick(model, state):
+@inner
+def pick(m, state):
     """Lines 5 and 6: draw one of the examples under water uniformly, counted in the order of the slots."""
-    n, c = model.head.count, model.per_vector[RESPONSES]
-    level = water_level(c, n, n * state.slack, model.buffer)
+    n, c = m.head[0].count, m.per_vector[RESPONSES]
+    level = water_level(c, n, n * state.slack, m.buffer)
     high = level + tolerance(level)
-    rank = below(model, count_between(model, 0.0, -math.inf, high))
-    return slot_of_rank(model, 0.0, -math.inf, high, rank)
+    rank = below(m.head[0], count_between(m, 0.0, -math.inf, high))
+    return slot_of_rank(m, 0.0, -math.inf, high, rank)
 
 
-@compiled(always_inlined=True)
-def count_between(model, sign, low, high):
+@inner
+def count_between(m, sign, low, high):
     """The number of examples of a class (sign 0: of both) whose responses lie from low to high."""
-    c, labels, count = model.per_vector[RESPONSES], model.per_vector[LABELS], 0
-    for j in range(model.head.count):
+    c, labels, count = m.per_vector[RESPONSES], m.per_vector[LABELS], 0
+    for j in range(m.head[0].count):
         count += (low <= c[j] <= high) & (labels[j] * sign >= 0.0)
     return count
 
 
-@compiled(always_inlined=True)
-def slot_of_rank(model, sign, low, high, rank):
+@inner
+def slot_of_rank(m, sign, low, high, rank):
     """The slot of the example with this rank, in the order of slots, among those that `count_between` counts."""
-    c, labels, left = model.per_vector[RESPONSES], model.per_vector[LABELS], rank
-    for j in range(model.head.count):
+    c, labels, left = m.per_vector[RESPONSES], m.per_vector[LABELS], rank
+    for j in range(m.head[0].count):
         if low <= c[j] <= high and labels[j] * sign >= 0.0:
             if left == 0:
                 return j
             left -= 1
-    return model.head.count - 1
+    return m.head[0].count - 1
 
 
-@compiled
-def levels_of(model, c, volume):
+@inner
+def levels_of(m, c, volume):
     """The water levels of positives and negatives."""
-    n, labels = model.head.count, model.per_vector[LABELS]
-    room = 8 * model.head.capacity
-    u, v = f64(model.heap, n), f64(model.heap + room, n)
-    n_u = n_v = np.int64(0)
+    n, labels = m.head[0].count, m.per_vector[LABELS]
+    u, v = m.work[0], m.work[1]
+    n_u = n_v = 0
     for j in range(n):
         positive = labels[j] > 0.0
         u[n_u] = c[j]
         v[n_v] = c[j]
         n_u += positive
         n_v += not positive
-    return water_levels(u, n_u, v, n_v, volume, f64(model.heap + 2 * room, n))
+    return water_levels(u, n_u, v, n_v, volume, m.work[2])
 
 
-@compiled
-def pick_pair(model, state):
+@inner
+def pick_pair(m, state):
     """Draw a positive and a negative example, each uniformly among the k lowest of its class at or below the level."""
-    n = model.head.count
-    plus, minus = levels_of(model, model.per_vector[RESPONSES], n * state.slack)
-    n_plus = count_between(model, 1.0, -math.inf, plus + tolerance(plus))
-    n_minus = count_between(model, -1.0, -math.inf, minus + tolerance(minus))
+    n = m.head[0].count
+    plus, minus = levels_of(m, m.per_vector[RESPONSES], n * state.slack)
+    n_plus = count_between(m, 1.0, -math.inf, plus + tolerance(plus))
+    n_minus = count_between(m, -1.0, -math.inf, minus + tolerance(minus))
     k = min(n_plus, n_minus)
-    positive = slot_of_lowest_rank(model, 1.0, plus, below(model, k))
-    return positive, slot_of_lowest_rank(model, -1.0, minus, below(model, k))
+    positive = slot_of_lowest_rank(m, 1.0, plus, below(m.head[0], k))
+    return positive, slot_of_lowest_rank(m, -1.0, minus, below(m.head[0], k))
 
 
-@compiled
-def slot_of_lowest_rank(model, sign, level, rank):
+@inner
+def slot_of_lowest_rank(m, sign, level, rank):
     """The slot of the example with this rank: first those below the level, in the order of slots, then those at it."""
     low, high = level - tolerance(level), level + tolerance(level)
     under = np.nextafter(low, -np.inf)
-    n_under = count_between(model, sign, -math.inf, under)
+    n_under = count_between(m, sign, -math.inf, under)
     if rank < n_under:
-        return slot_of_rank(model, sign, -math.inf, under, rank)
-    return slot_of_rank(model, sign, low, high, rank - n_under)
+        return slot_of_rank(m, sign, -math.inf, under, rank)
+    return slot_of_rank(m, sign, low, high, rank - n_under)
 
 
-@compiled
-def bias_of(model, state):
+@inner
+def bias_of(m, state):
     """The bias with which the water levels of both classes are equal."""
-    n = model.head.count
+    n = m.head[0].count
     if state.norm2 == 0.0:  # all responses are 0, and the larger class wins
         smaller = min(state.positives, n - state.positives)
         surplus = np.sign(2 * state.positives - n)
         return 0.5 * surplus * n * state.slack / smaller
-    plus, minus = levels_of(model, model.per_vector[RESPONSES], n * state.slack)
+    plus, minus = levels_of(m, m.per_vector[RESPONSES], n * state.slack)
     return 0.5 * (minus - plus)

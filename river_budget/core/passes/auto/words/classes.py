@@ -1,4 +1,5 @@
-"""AutoKernel's classifier on words: experts that need no dense rows, under the same mixer and calibration.
+"""AutoKernel's classifier on words: experts that need no dense rows, under the same mixer and calibration
+(examples/auto_kernel.md, Words).
 
 The experts are the prior and those of learners.py: linear and confident on x / |x|, and the two of counts. v of the
 confident one is the mean of p (1 - p), of two classes its double.
@@ -6,89 +7,71 @@ confident one is the mean of p (1 - p), of two classes its double.
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....compiling.jit import compiled
-from ....examples.call import row_of
-from ....examples.present_features import example, example_and_scores, unpack
+from ....compiling import inlined, inner, passes
+from ....expansion.examples import example
 from ..calibration import calibrate
 from ..experts import HEAVIEST_EXAMPLE
 from ..log_loss import class_of, learn_mixture, link, mix, write_errors, write_scores
-from ..tables import desk_of, state_at
+from ..tables import MIXTURE
 from .learners import (
     CONFIDENT_PART,
     FEW_COUNTS,
     LINEAR_PART,
+    NOT_BOUNDED,
     RATE,
-    UNBOUNDED,
+    count_scores,
+    first_count,
     inverse_root,
     learn_confident,
     learn_counts,
     learn_linear,
+    linear_scores,
     meet,
-    predict_counts,
-    predict_linear,
     squared_length,
 )
 
-LINEAR, CONFIDENT = np.int64(1), np.int64(2)  # experts, behind the prior
+LINEAR, CONFIDENT = 1, 2  # experts, behind the prior
 LEAST_CURVE = 1e-3
 
 
-@compiled(called_from_python=True)
-def learn(call):
+@passes
+def learn(m, states, rows, room, opinions):
     """As `log_loss.learn`."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w = example(model, stream, t)
-        predict_classes(model, state, x)
-        write_scores(model, f)
+    mixing, bias, totals, vectors = room.mixing, room.bias, room.totals, m.vectors
+    state, found, scores, shares = states[0], opinions.found[0], opinions.scores, opinions.shares
+    targets, weights, results = rows.targets, rows.weights, rows.scores
+    for t in range(results.shape[0]):
+        x, w = example(m, rows, t), weights[t]
+        inverse = inverse_root(squared_length(x))
+        linear_scores(vectors, bias, x, LINEAR_PART, inverse, scores[LINEAR])
+        linear_scores(vectors, bias, x, CONFIDENT_PART, inverse, scores[CONFIDENT])
+        count_scores(vectors, state, mixing.prior, totals, opinions, x)
+        for k in range(LINEAR, FEW_COUNTS + 1):
+            link(scores[k], shares[k])
+        mix(mixing.mixer, mixing.prior, scores, shares, opinions.logs)
+        calibrate(mixing.calibration, shares[MIXTURE], found)
+        write_scores(opinions.logs[MIXTURE], shares[MIXTURE], mixing.unseen, found, results[t])
         if w > 0.0:
-            learn_class(model, state, x, class_of(model, y), min(w, HEAVIEST_EXAMPLE))
-    return n
+            y, w = class_of(targets[t], scores), min(w, HEAVIEST_EXAMPLE)
+            write_errors(opinions.errors, shares, scores, y, w)
+            learn_mixture(state, mixing, opinions, y, w)
+            learn_words(vectors, bias, state, opinions, x, inverse, w)
+            learn_counts(vectors, totals, x, first_count(scores.shape[1]), y, w)
+            state.rounds += 1
+    return results.shape[0]
 
 
-@compiled(called_from_python=True)
-def decide(call):
-    """As `log_loss.decide`."""
-    model, stream, n = unpack(call)
-    for t in range(n):
-        x, f = example_and_scores(model, stream, t)
-        predict_classes(model, state_at(model.state), x)
-        write_scores(model, f)
-    return n
+@inlined
+def learn_words(vectors, bias, state, opinions, x, inverse, w):
+    """The linear models; names become known."""
+    errors, first = opinions.errors, first_count(opinions.errors.shape[1])
+    meet(vectors, state, x[0], first)
+    learn_linear(vectors, bias, x, inverse, RATE, errors[LINEAR])
+    curve = w * max(curve_of(opinions.shares[CONFIDENT]), LEAST_CURVE)
+    learn_confident(vectors, bias, x, inverse, curve, NOT_BOUNDED, errors[CONFIDENT])
 
 
-@compiled
-def predict_classes(model, state, x):
-    """All experts, and their mixture."""
-    desk = desk_of(model)
-    scores, shares, inverse = desk.scores, desk.shares, inverse_root(squared_length(x))
-    predict_linear(model, x, LINEAR_PART, inverse, row_of(scores, LINEAR))
-    predict_linear(model, x, CONFIDENT_PART, inverse, row_of(scores, CONFIDENT))
-    predict_counts(model, state, x)
-    for k in range(LINEAR, FEW_COUNTS + 1):
-        link(row_of(scores, k), row_of(shares, k))
-    mix(model)
-    calibrate(model)
-
-
-@compiled
-def learn_class(model, state, x, y, w):
-    """LEARN, after `predict_classes` of the same row."""
-    write_errors(model, y, w)
-    learn_mixture(model, state, y, w)
-    meet(model, state, x)
-    inverse, errors = inverse_root(squared_length(x)), desk_of(model).errors
-    learn_linear(model, x, inverse, RATE, row_of(errors, LINEAR))
-    curve = w * max(curve_of(row_of(desk_of(model).shares, CONFIDENT)), LEAST_CURVE)
-    learn_confident(model, x, inverse, curve, UNBOUNDED, row_of(errors, CONFIDENT))
-    learn_counts(model, x, y, w, 1.0)
-    state.rounds += 1
-
-
-@compiled
+@inner
 def curve_of(shares):
     """The mean of p (1 - p), and of two classes its double."""
     total, n = 0.0, shares.shape[0]

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 
-from ..compiling.jit import FUSED, compiled
-from .bits import bits_of
+from .compiling import inner
+from .numerics import bits_of
 
 LARGEST_ANGLE = 1.5e6  # k stays below 2^20
 FARTHEST_ANGLE = 2.0**50
@@ -28,7 +28,7 @@ COSINE_2, COSINE_3 = 2.48015872987544e-05, -2.755731726587808e-07
 COSINE_4, COSINE_5 = 2.087614504941318e-09, -1.138254464534925e-11
 
 
-@compiled(fastmath=FUSED, always_inlined=True)
+@inner
 def sine_of(r):
     """sin r on [-pi/4, pi/4]"""
     z = r * r
@@ -41,7 +41,7 @@ def sine_of(r):
     return r + r * (z * p)
 
 
-@compiled(fastmath=FUSED, always_inlined=True)
+@inner
 def cosine_of(r):
     """cos r on [-pi/4, pi/4]"""
     z = r * r
@@ -56,7 +56,7 @@ def cosine_of(r):
     return large + ((1.0 - large - half) + z * z * p)
 
 
-@compiled(fastmath=FUSED)
+@inner
 def sines_and_cosines(angles, sines, n):
     """sines[j] = sin(angles[j]) and angles[j] = cos(angles[j]) for j < n. Overwrites both arrays.
 
@@ -80,7 +80,7 @@ def sines_and_cosines(angles, sines, n):
         angles[j] = -c if (quadrant + 1) & 2 != 0 else c
 
 
-@compiled
+@inner
 def _by_c_library(angles, sines, n):
     """`sines_and_cosines` by the C library, one angle at a time. Overwrites both arrays."""
     for j in range(n):

@@ -9,39 +9,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiling.jit import compiled
+from .compiling import entry_of, inner, passes
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 S11, S27, S30, S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
 
 
-@compiled
-def uniform(model):
-    """A uniform random number in [0, 1) with 53 random bits. Advances head.random."""
-    head = model.head
-    head.random = head.random + GOLDEN
-    z = head.random
+@inner
+def mix(z):
+    """The 53 random bits that follow from a state, as a number in [0, 2^53)."""
     z = (z ^ (z >> S30)) * MIX_1
     z = (z ^ (z >> S27)) * MIX_2
-    z = z ^ (z >> S31)
-    return np.float64(z >> S11) * 2.0**-53
+    return np.float64((z ^ (z >> S31)) >> S11)
 
 
-@compiled
-def below(model, n):
+@inner
+def uniform(head):
+    """A uniform random number in [0, 1). Advances head.random."""
+    head.random = head.random + GOLDEN
+    return mix(head.random) * 2.0**-53
+
+
+@inner
+def below(head, n):
     """A uniform random integer in 0 .. n - 1. Advances head.random."""
-    return np.int64(uniform(model) * n)
+    return np.int64(uniform(head) * n)
 
 
-@compiled
+@inner
 def numbered(key, i):
     """Number i of the sequence that `uniforms` returns for this key."""
-    z = key + GOLDEN * np.uint64(i + 1)
-    z = (z ^ (z >> S30)) * MIX_1
-    z = (z ^ (z >> S27)) * MIX_2
-    z = z ^ (z >> S31)
-    return (np.float64(z >> S11) + 0.5) * 2.0**-53
+    return (mix(key + GOLDEN * np.uint64(i + 1)) + 0.5) * 2.0**-53
 
 
 def uniforms(key, n):
@@ -51,11 +50,12 @@ def uniforms(key, n):
     """
     keys = np.array(key, np.uint64)
     drawn = np.empty((keys.size, n))
-    fill_uniforms(keys.reshape(-1), drawn)
+    arguments = keys.reshape(-1), drawn
+    entry_of(fill_uniforms, arguments)(*arguments)
     return drawn if keys.ndim else drawn[0]
 
 
-@compiled(called_from_python=True)
+@passes
 def fill_uniforms(keys, drawn):
     """Write the numbers of keys[i] to drawn[i]. Modifies `drawn` in place."""
     for i in range(keys.shape[0]):

@@ -1,1 +1,0 @@
-"""Numerical primitives with the same order of summation on every processor."""

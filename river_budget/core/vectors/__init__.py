@@ -1,1 +1,0 @@
-"""How support vectors are stored: in a table."""
