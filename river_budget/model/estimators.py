@@ -152,9 +152,10 @@ class Classifier(Supervised, base.MiniBatchClassifier):
                 if self._learn_new_label(self.features.taken(x), plain(y), w) is not AGAIN:
                     return scores, labels
             else:
-                scores = self._learn_row(x, target, w, labels, wanted)
-                if scores is not AGAIN:
-                    return scores, labels
+                found = [None, labels]  # before: behind the pass nothing else may ask for memory
+                found[0] = self._learn_row(x, target, w, labels, wanted)
+                if found[0] is not AGAIN:
+                    return found
 
     @changes_the_model
     def _learn_new_label(self, x: dict[Any, Any], label: Any, w: float) -> Any:

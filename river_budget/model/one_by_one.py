@@ -26,7 +26,7 @@ def read_scores(scores: Any) -> Any:
     """
     try:
         return scores.tolist()
-    except MemoryError:
+    except (MemoryError, SystemError):  # as numpy says it, too
         return scores.tolist()
 
 
@@ -138,13 +138,16 @@ class OneByOne(ManyAtOnce):
 
     def _keep_names(self, call: Any) -> None:
         """Keep the new names of an example. Where there is no memory for them, prepared calls give back theirs first."""
-        if not self.features.knows(call.x):
-            try:
-                self.change_names(self.features.keep, call.x, call.places)
-            except MemoryError:
-                self.free_lists.clear()
-                self.change_names(self.features.keep, call.x, call.places)
+        try:
+            self._keep_unknown(call)
+        except (MemoryError, SystemError):  # as CPython says it in places
+            self.free_lists.clear()
+            self._keep_unknown(call)
         call.lent = False
+
+    def _keep_unknown(self, call: Any) -> None:
+        if not self.features.knows(call.x):
+            self.change_names(self.features.keep, call.x, call.places)
 
     def _score_row(self, x: dict[Any, Any], read: bool = False) -> Any:
         """f(x), a list with one number per output. Missing values in x count as absent features.

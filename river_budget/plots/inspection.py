@@ -97,8 +97,8 @@ def experts(
     >>> import river_budget as rb
 
     >>> ax = rb.plots.experts(rb.AutoKernelClassifier(seed=1), datasets.Phishing())
-    >>> [round(sum(line.get_ydata()[-1] for line in ax.lines), 6)]
-    [1.0]
+    >>> len(ax.lines)  # one for each expert
+    8
 
     References
     ----------
