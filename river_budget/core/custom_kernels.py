@@ -7,6 +7,7 @@ block can be copied to another process, and no pass is compiled again for anothe
 from __future__ import annotations
 
 import hashlib
+import importlib
 import threading
 from typing import Any
 
@@ -43,7 +44,7 @@ def register(name: str, function: Any) -> None:
 
 
 def function_for(number: int) -> Any:
-    """What passes take for the function with this number."""
+    """What passes take for the function with this number; 0 if the kernel is none of a user."""
     try:
         return _compiled[number]
     except KeyError:
@@ -62,7 +63,11 @@ if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         """The user's function of two rows of n numbers."""
         return float(function(x[:n].copy(), z[:n].copy()))
 
+    _compiled[0] = call_function  # it is never called
+
 else:
+    importlib.import_module("numba.experimental.function_type")  # numba registers it with the first function it compiles
+
     ROW = types.CPointer(types.float64)
     SIGNATURE = types.float64(ROW, ROW, types.intp)  # of all kernels: two rows and their length
 
@@ -95,7 +100,7 @@ else:
 
     @inner
     def call_function(function, x, z, n):
-        """The user's function of two rows of n numbers; 0 in models that have another kernel."""
-        if function is None:
-            return 0.0
+        """The user's function of two rows of n numbers."""
         return function(x.ctypes, z.ctypes, n)
+
+    _compiled[0] = KernelFunction(-1)  # which means to numba that there is none; it is never called

@@ -73,8 +73,9 @@ class Model(NamedTuple):
     own_places: Any  # (width + 1,): the same of a vector that is read from the support
     own_values: Any  # (width + 1,)
     group: Any  # for merging more than two: a Group, else None
-    other: Any  # None if the kernel is Gaussian, else True: passes are compiled for each kind
-    function: Any  # a user's kernel function, else None
+    # None if the kernel is Gaussian: passes are compiled without the other kernels. Else a kernel function of a user, or
+    # one that is never called, so that all other kernels share the same passes
+    function: Any
 
 
 class Group(NamedTuple):
@@ -321,9 +322,8 @@ def cut(block: Any, like: Model | None = None) -> Model:
     group = None
     if _merges_many(sizes["arity"], {"objective": head.objective}):
         group = Group(**{name: table(*each) for name, each in group_tables(sizes).items()})
-    other = None if head.kernel == Kernel.RBF else True
-    function = custom_kernels.function_for(head.custom) if head.custom else None
-    return Model(**tables, group=group, other=other, function=function)
+    function = None if head.kernel == Kernel.RBF else custom_kernels.function_for(head.custom)
+    return Model(**tables, group=group, function=function)
 
 
 def sizes_of(block: Any) -> tuple[int, ...]:
