@@ -189,7 +189,8 @@ def _is_constant(value: Any) -> bool:
 
 def _keep_on_disk(compiled: Any) -> None:
     """Let numba keep a function of a user, and those that it uses, in a folder with the hash of their code."""
-    place, seen = folder(), set()
+    place = folder()
+    seen: set[Any] = set()
     digest = hashlib.sha256(b"".join(_code_of(compiled, seen))).hexdigest()[:16]
     if place is None:
         return

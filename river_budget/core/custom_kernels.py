@@ -66,7 +66,9 @@ if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     _compiled[0] = call_function  # it is never called
 
 else:
-    importlib.import_module("numba.experimental.function_type")  # numba registers it with the first function it compiles
+    importlib.import_module(
+        "numba.experimental.function_type"
+    )  # numba registers it with the first function it compiles
 
     ROW = types.CPointer(types.float64)
     SIGNATURE = types.float64(ROW, ROW, types.intp)  # of all kernels: two rows and their length
@@ -96,7 +98,8 @@ else:
             return plain(numba.carray(x, n), numba.carray(z, n))
 
         _kept.append(kernel)
-        return KernelFunction(kernel.address)
+        address: Any = kernel.address
+        return KernelFunction(address)
 
     @inner
     def call_function(function, x, z, n):

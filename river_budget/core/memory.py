@@ -145,7 +145,8 @@ def group_tables(h: Any) -> dict[str, tuple[Any, tuple[int, ...]]]:
 
 def _nbytes(kind: Any, shape: tuple[int, ...]) -> int:
     """Bytes of a table, in whole cache lines."""
-    return -(-math.prod(shape) * np.dtype(kind).itemsize // 64) * 64
+    nbytes: int = -(-math.prod(shape) * np.dtype(kind).itemsize // 64) * 64
+    return nbytes
 
 
 @functools.lru_cache(256)  # many models have the same sizes

@@ -43,7 +43,7 @@ def bits_of(typingctx, x):
 
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
 
-    def bits_of(x):
+    def bits_of(x):  # type: ignore[misc]
         kinds = {np.float32: np.int32, np.float64: np.int64, float: np.int64, np.int32: np.float32}
         return np.asarray(x).view(kinds.get(type(x), np.float64))[()]
 

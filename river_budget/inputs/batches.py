@@ -11,7 +11,7 @@ import numpy as np
 
 from ..parameters import NUMBER_KINDS, is_missing, number
 from .features import FeatureIndex
-from .frames import Frame, csr_of, floats
+from .frames import Frame, csr_of, floats, writable
 from .lists import Lists
 
 ROWS_OF_A_PART = 2**10  # about a millisecond: between parts other threads get their turn
@@ -74,7 +74,7 @@ class Batch:
     def _take_sparse(self, X: Any) -> None:
         matrix = self.sparse = csr_of(X)
         starts, columns = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
-        self.rows = Lists(starts, columns, self._floats(matrix.data))
+        self.rows = Lists(starts, columns, writable(self._floats(matrix.data)))
 
     def _floats(self, values: Any) -> Any:
         self.all_numbers = values.dtype.kind in NUMBER_KINDS

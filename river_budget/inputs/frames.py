@@ -199,9 +199,14 @@ def floats(values: Any) -> Any:
     """Values as compiled code takes them: float64, C-contiguous; NaN for what is no number."""
     if isinstance(values, np.ndarray) and values.dtype.kind in NUMBER_KINDS:
         with np.errstate(over="ignore"):  # of a longer type than float64
-            return np.require(values, np.float64, ["C", "A", "W"])  # as compiled code takes them
+            return np.require(values, np.float64, ["C", "A"])
     read = map(as_float, values)
     return np.array([np.nan if value is None else value for value in read], np.float64)
+
+
+def writable(array: Any) -> Any:
+    """The array, or a copy if it is read-only, for which numba has a type of its own."""
+    return array if array.flags.writeable else array.copy()
 
 
 def as_list(values: Any) -> list[Any]:

@@ -19,6 +19,7 @@ from ..core import memory
 from ..core.compiling import arguments_of
 from ..core.compiling import entry_of as compiled_entry
 from ..inputs.features import EXACT, SUMS, FeatureIndex, packer_of
+from ..inputs.frames import writable
 from ..inputs.lists import Lists
 from ..messages.first_use import announced
 
@@ -31,9 +32,10 @@ EXAMPLES_PER_CALL = 2**10  # Python answers Ctrl-C between the calls of a pass
 
 def rows_for(rows: Any, targets: Any, weights: Any, scores: Any) -> memory.Rows:
     """Examples, a matrix of float64 or Lists, as passes take them."""
+    targets, weights = writable(targets), writable(weights)
     if type(rows) is Lists:
         return memory.Rows(rows.starts, rows.places, rows.values, targets, weights, scores)
-    return memory.dense(rows, targets, weights, scores)
+    return memory.dense(writable(rows), targets, weights, scores)
 
 
 class Workspace:

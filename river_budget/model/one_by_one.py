@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..inputs.batches import Batch
-from ..inputs.features import NO_PLACES, in_order
+from ..inputs.features import NO_PLACES, are_plain, in_order
 from .batch_passes import ManyAtOnce
 from .calls import PreparedList, PreparedRow, Unwritten
 from .lock import NESTED
@@ -218,9 +218,8 @@ class OneByOne(ManyAtOnce):
             lent = features.lent(x) if self.algorithm.columns.lends else NO_PLACES
             call.lent = lent is not NO_PLACES
             places = list(map(features.places.get, x, lent))
-            if (
-                places.count(-1) > 1
-            ):  # by the order in which they will get places, as their norm is a sum
+            # by the order in which they will get places, as their norm is a sum
+            if places.count(-1) > 1 and are_plain(x):
                 x = {name: x[name] for name in in_order(x)}
                 places = list(map(features.places.get, x, lent))
             call.places = places

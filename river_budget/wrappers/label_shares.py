@@ -67,7 +67,7 @@ class LabelShares:
 
     def forecast(self, labels: Sequence[Any], ahead: int) -> list[float]:
         """The probabilities of these labels so many rows behind the last one; equal before any label is known."""
-        if not any(label in self.draws for label in labels):
+        if self.draws.keys().isdisjoint(labels):
             return [1.0 / len(labels)] * len(labels)
         weights = [math.exp(each) for each in self.evidence]
         stays = [(1.0 - r) ** (STRETCH * ahead) for r in RENEWALS]

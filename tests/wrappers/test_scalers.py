@@ -16,7 +16,6 @@ from processes import in_threads, interrupted
 from river import preprocessing
 
 import river_budget as rb
-from river_budget.algorithms.scaling import columns
 
 PAIRS = [
     pytest.param(rb.StandardScaler(), preprocessing.StandardScaler(), id="standard"),

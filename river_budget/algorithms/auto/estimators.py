@@ -92,7 +92,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         after=After(Inspected._after_change),
         files=FILES,
     )
-    _word_passes = word_classes
+    _word_passes: ClassVar[Any] = word_classes
     _experts = ("prior", *OF_ROWS)
     _word_experts = ("prior", "linear", "confident", "counts", "few counts")
 
@@ -198,7 +198,7 @@ class AutoKernelRegressor(Inspected, Regressor):
         after=After(Inspected._after_change),
         files=FILES,
     )
-    _word_passes = word_numbers
+    _word_passes: ClassVar[Any] = word_numbers
     _experts = ("last target", *OF_ROWS)
     _word_experts = ("last target", "linear", "confident", "means")
 

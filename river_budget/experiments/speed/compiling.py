@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numba
@@ -20,7 +20,9 @@ from ...messages.progress import Progress
 from ...model.base import StreamModel
 
 STRATEGIES = RemoveOldest(), Merge(), Merge(3), Project()  # one for each pass
-EXAMPLES = [({"a": float(i), "b": float(i % 2)}, i % 3) for i in range(3)]
+EXAMPLES: list[tuple[dict[Hashable, Any], int]] = [
+    ({"a": float(i), "b": float(i % 2)}, i % 3) for i in range(3)
+]
 
 
 def families() -> dict[str, list[Any]]:

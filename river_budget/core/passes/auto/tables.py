@@ -274,8 +274,7 @@ def tables_of(block: Any) -> dict[str, Any]:
 def room_of(block: Any) -> Any:
     """The room of a block, as passes take it."""
     t = tables_of(block)
-    rows = (t[name][0] for name in ("prior", "unseen"))
-    mixing = Mixing(t["mixer"], *rows, t["calibration"], t["quantiles"][0])
+    mixing = Mixing(t["mixer"], t["prior"][0], t["unseen"][0], t["calibration"], t["quantiles"][0])
     if t["word_bias"].size:
         return WordRoom(mixing, t["word_bias"][0], t["word_totals"][0])
     names = "linear_weights linear_sums least_squares covariance slots bins"
