@@ -43,9 +43,11 @@ def bits_of(typingctx, x):
 
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
 
-    def bits_of(x):  # type: ignore[misc]
+    def _bits_of_number(x):
         kinds = {np.float32: np.int32, np.float64: np.int64, float: np.int64, np.int32: np.float32}
         return np.asarray(x).view(kinds.get(type(x), np.float64))[()]
+
+    bits_of = _bits_of_number  # type: ignore[assignment]
 
 
 @inner
