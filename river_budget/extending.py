@@ -15,8 +15,8 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from .core.budget.merging import merge
-from .core.budget.strategies import NO_FEATURES, NOT_EXACT
+from .core.budget.merging import merge, nobody
+from .core.budget.strategies import NOT_EXACT, NOT_NEWEST
 from .core.compiling import of_user
 from .core.expansion.kernels import along_row, row_of_vector, self_kernel
 from .core.expansion.support import add_to, insert, lightest, oldest, remove, rescale, weight_of
@@ -99,7 +99,7 @@ def remove_smallest(m, state):
 @of_user
 def merge_pair(m, state):
     """Merge the lightest vector with its best partner (Gaussian kernel)."""
-    merge(m, NOT_EXACT, NOT_EXACT, NO_FEATURES)
+    merge(m, nobody(m), NOT_NEWEST, NOT_EXACT)
 
 
 def _nothing(m, state):

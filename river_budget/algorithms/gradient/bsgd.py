@@ -46,7 +46,8 @@ def _halve_norm(model: Any) -> None:
 
 def _keep_budget(model: Any, united: bool) -> None:
     shrink_by_pass(model, united)
-    model.state_record().norm2 = model.squared_length()
+    state = model.state_record()
+    state.norm2, state.bounded = model.squared_length(), 0
 
 
 def _sum_records(model: Any, parts: list[Any]) -> None:
@@ -56,7 +57,7 @@ def _sum_records(model: Any, parts: list[Any]) -> None:
         records = [part.model.state_record() for part in parts]
         means = [record[name] / record.rounds for record in records if record.rounds > 0.0]
         state[name] = state.rounds * max(means, default=0.0)
-    state.unchecked = 0
+    state.unchecked = state.bounded = 0
 
 
 class _BSGD(Averaging, BudgetModel):
@@ -74,7 +75,8 @@ class _BSGD(Averaging, BudgetModel):
         counters=("rounds",),
         together=_check_steps,
         after=After(promotion=_halve_norm, budget=_keep_budget, union=_sum_records),
-        files=Files({"unchecked": WHOLE}),  # any value only changes when norm2 is checked next
+        # any value of these only changes when norm2 is checked next
+        files=Files(dict.fromkeys(("unchecked", "exact", "bounded"), WHOLE)),
     )
 
     budget = Mutable(optional(whole(1)))

@@ -23,8 +23,9 @@ import math
 import numpy as np
 
 from ..compiling import inlined, inner, reordered
+from ..expansion.examples import write_whole
 from ..expansion.kernels import FARTHEST, along_row, padded, row_of_vector
-from ..expansion.support import lightest, remove
+from ..expansion.support import lightest, remove, set_arrival, write_features
 from ..numerics import F, dot, exp_of, least_of, rough_exp_of
 from ..rounds.stream_warnings import LONG_VECTORS
 
@@ -43,37 +44,51 @@ NEGLIGIBLE = 1e-34  # a number whose square is a smaller share of |z|^2 changes 
 LONG, LONGER_BY = 320, 20
 
 
+@inner
+def nobody(m):
+    """An example without features, for merges in which none takes part."""
+    return m.near[:0], m.values[:0], 0.0
+
+
 @inlined
-def merge(m, is_newest, exact, n_features):
+def merge(m, x, has_newcomer, exact):
     """Merge the lightest vector with its best partner; the merged vector becomes the newest.
 
-    is_newest: m.row and m.logs are those of the newest vector, an example with so many features. Returns (|delta|, the
-    change of |w|^2 if `exact`), without the scale. Overwrites all scratch space.
+    has_newcomer: the last vector is x, whose features are not yet written; m.row and m.logs are those of x. Mostly x is
+    the lightest, and its features need not be written. Returns (|delta|, the change of |w|^2 if `exact`), without the scale.
+    Overwrites all scratch space.
     """
     head, search, a = m.head[0], m.work, m.coefficients
-    p = lightest(m, search[NN])
-    if is_newest and p == head.count - 1:
+    p, last = lightest(m, search[NN]), head.count - 1
+    unwritten = has_newcomer and p == last
+    if unwritten:
         m.row[p], m.logs[p] = 1.0, 0.0
     else:
+        if has_newcomer:
+            write_features(m, last, x)
         row_of_vector(m, p)
     measure_partners(m, p)
     estimate(search, m.rough, search[NN, p], padded(head.count))
     j, h, loss = best_partner(search, p, head.count)
     of_p, of_j = math.exp(-search[S, j] * (1.0 - h) * (1.0 - h)), math.exp(-search[S, j] * h * h)
     change = 0.0
-    if (
-        exact
-    ):  # the loss at h itself: that of the search is of the step before, which is enough to choose
+    if exact:
+        # the loss at h itself: that of the search is of the step before, which is enough to choose
         s, mm, nn, mn = search[S, j], search[NN, p], search[NN, j], search[MN, j]
         loss = degradation_at(h, s, exp_of(-s), mm, nn, mn)[0]
         change = loss + 2.0 * gain_by_merging(m, p, j, h, of_p, of_j)
-    n_kept = combine_vectors(m, p, j, h)
+    if unwritten:
+        write_whole(x, m.whole)
+    else:
+        for i in range(m.whole.shape[0]):
+            m.whole[i] = m.vectors[i, p]
+    n_kept = combine_vectors(m, m.whole, j, h)
     for r in range(a.shape[0]):
         a[r, j] = of_p * a[r, p] + of_j * a[r, j]
     for e in range(m.per_vector.shape[0]):
         m.per_vector[e, j] = of_p * m.per_vector[e, p] + of_j * m.per_vector[e, j]
     remove(m, p)
-    warn_of_long_vectors(head, n_kept, n_features)
+    warn_of_long_vectors(head, n_kept, x[0].shape[0])
     return math.sqrt(max(loss, 0.0)), change
 
 
@@ -91,28 +106,26 @@ def measure_partners(m, own):
 
 
 @inner
-def combine_vectors(m, p, j, h):
-    """Overwrite vector j with h x_p + (1 - h) x_j, without negligible numbers. It becomes the newest. Returns the number
-    of its features.
+def combine_vectors(m, row, j, h):
+    """Overwrite vector j with h row + (1 - h) x_j, without negligible numbers. It becomes the newest. Returns the number
+    of its features. Overwrites m.own_values.
 
     Where the sum overflows, it is the vector with the larger share: no vector that differs is near any of them.
     """
-    head, vectors, norm, n = m.head[0], m.vectors, 0.0, 0
+    vectors, combined, norm, n = m.vectors, m.own_values, 0.0, 0
     for i in range(vectors.shape[0]):
-        m.whole[i] = h * vectors[i, p] + (1.0 - h) * vectors[i, j]
-        norm += m.whole[i] * m.whole[i]
+        combined[i] = h * row[i] + (1.0 - h) * vectors[i, j]
+        norm += combined[i] * combined[i]
     if not norm < HUGE:
-        source = p if h > 0.5 else j
         for i in range(vectors.shape[0]):
-            m.whole[i] = vectors[i, source]
+            combined[i] = row[i] if h > 0.5 else vectors[i, j]
     least = NEGLIGIBLE * norm if norm < HUGE else 0.0
     for i in range(vectors.shape[0]):
-        value = m.whole[i]
+        value = combined[i]
         value = value if value * value > least else 0.0
-        vectors[i, j] = m.own_values[n] = value
+        vectors[i, j] = combined[n] = value
         n += value != 0.0
-    m.norms[j], m.arrivals[j] = dot(m.own_values, m.own_values, n), head.arrived
-    head.arrived += 1
+    set_arrival(m, j, dot(combined, combined, n))
     return n
 
 
@@ -133,6 +146,7 @@ def gain_by_merging(m, p, j, h, of_p, of_j):
     a, of_z, first, n = m.coefficients, m.buffer, m.work[S], padded(m.head[0].count)
     gain, share = -along_row(m, m.row, p), h * (1.0 - h) * first[j]
     row_of_vector(m, j)
+    m.row[p], m.logs[p] = exp_of(-first[j]), -first[j]  # where the features of p are not written
     gain -= along_row(m, m.row, j)
     for i in range(n):
         log = share - h * first[i] + (1.0 - h) * m.logs[i]

@@ -23,9 +23,20 @@ import numpy as np
 from ..codes import Choice, Maintenance
 from ..compiling import inlined, inner, passes
 from ..expansion.kernels import along_row, row_of_vector, self_kernel
-from ..expansion.support import add_to, insert, lightest, oldest, remove, weight_of
+from ..expansion.support import (
+    add_to,
+    append,
+    drop_last_slot,
+    insert,
+    lightest,
+    move_numbers,
+    oldest,
+    remove,
+    weight_of,
+    write_features,
+)
 from ..random_numbers import below
-from .merging import merge
+from .merging import merge, nobody
 from .merging_several import merge_several
 from .projection import add_or_project, cheapest, project_out
 
@@ -34,28 +45,32 @@ REMOVE_OLDEST, REMOVE_RANDOM, REMOVE_SMALLEST, PROJECT, MERGE = map(int, Mainten
 STRATEGIES = (REMOVE_OLDEST, REMOVE_RANDOM, REMOVE_SMALLEST, PROJECT, MERGE)
 BEST = int(Choice.BEST)
 # typed, as numba would compile a function once more for the literals
-NOT_EXACT, NO_FEATURES = np.bool_(False), np.int64(0)
+NOT_EXACT, NOT_NEWEST, NO_FEATURES = np.bool_(False), np.bool_(False), np.int64(0)
 
 
 @inlined
 def add_removing(m, x, norm, plus, minus, amount, exact):
     """The strategy for models that remove vectors."""
     head, change, error = m.head[0], 0.0, 0.0
-    add_to(m, insert(m, x, norm), plus, minus, amount)
-    while head.count > head.budget:
-        delta, grown = remove_one(m, exact)
-        change, error = change + grown, error + delta
+    j = append(m, norm)
+    add_to(m, j, plus, minus, amount)
+    if head.count > head.budget:
+        error, change = replace_one(m, x, norm, exact)
+    else:
+        write_features(m, j, x)
     return self_kernel(m, norm), head.scale * head.scale * change, head.scale * error
 
 
 @inlined
 def add_merging(m, x, norm, plus, minus, amount, exact):
     """The strategy for models that merge pairs."""
-    head, change, error, is_newest = m.head[0], 0.0, 0.0, True
-    add_to(m, insert(m, x, norm), plus, minus, amount)
-    while head.count > head.budget:
-        delta, grown = merge(m, is_newest, exact, x[0].shape[0])
-        change, error, is_newest = change + grown, error + delta, False
+    head, change, error = m.head[0], 0.0, 0.0
+    j = append(m, norm)
+    add_to(m, j, plus, minus, amount)
+    if head.count > head.budget:
+        error, change = merge(m, x, True, exact)
+    else:
+        write_features(m, j, x)
     return self_kernel(m, norm), head.scale * head.scale * change, head.scale * error
 
 
@@ -93,14 +108,24 @@ def chosen_for_removal(m):
 
 
 @inlined
-def remove_one(m, exact):
-    """Remove a vector p. Returns (|delta|, the change of |w|^2 if `exact`: |a_p|^2 k(x_p, x_p) - 2 a_p . f(x_p))."""
-    p, change = chosen_for_removal(m), 0.0
+def replace_one(m, x, norm, exact):
+    """Remove a vector p. The newcomer x, which is last and whose features are not yet written, moves to its slot.
+
+    Returns (|delta|, the change of |w|^2 if `exact`: |a_p|^2 k(x_p, x_p) - 2 a_p . f(x_p)).
+    """
+    p, newcomer, change = chosen_for_removal(m), m.head[0].count - 1, 0.0
     length = max(weight_of(m, p) * self_kernel(m, m.norms[p]), 0.0)
     if exact:
-        row_of_vector(m, p)
+        of_newcomer = self_kernel(m, norm)
+        if p != newcomer:
+            of_newcomer = m.row[p]
+            row_of_vector(m, p)
+        m.row[newcomer] = of_newcomer
         change = length - 2.0 * along_row(m, m.row, p)
-    remove(m, p)
+    if p != newcomer:
+        write_features(m, p, x)
+        move_numbers(m, newcomer, p)
+    drop_last_slot(m)
     return math.sqrt(length), change
 
 
@@ -131,7 +156,7 @@ def shrink_removing(m):
 def shrink_merging(m):
     """Merge pairs until the model keeps its budget."""
     while m.head[0].count > m.head[0].budget:
-        merge(m, NOT_EXACT, NOT_EXACT, NO_FEATURES)
+        merge(m, nobody(m), NOT_NEWEST, NOT_EXACT)
 
 
 @passes

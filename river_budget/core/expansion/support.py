@@ -16,27 +16,48 @@ LATEST = 2**63 - 1  # later than every arrival
 @inner
 def insert(m, x, norm):
     """Append x as a support vector with coefficients 0. Returns its slot."""
+    j = append(m, norm)
+    write_features(m, j, x)
+    return j
+
+
+@inner
+def append(m, norm):
+    """The same but for the features of x, which are written later, if at all. Returns the slot."""
     j = m.head[0].count
     m.head[0].count = j + 1
     for r in range(m.coefficients.shape[0]):
         m.coefficients[r, j] = 0.0
     for e in range(m.per_vector.shape[0]):
         m.per_vector[e, j] = 0.0
-    overwrite_vector(m, j, x, norm)
+    set_arrival(m, j, norm)
     return j
+
+
+@inlined
+def set_arrival(m, j, norm):
+    """Vector j has this norm and becomes the newest."""
+    m.norms[j], m.arrivals[j] = norm, m.head[0].arrived
+    m.head[0].arrived += 1
+
+
+@inner
+def write_features(m, j, x):
+    """Overwrite the features of vector j with those of x."""
+    places, values, _ = x
+    vectors = m.vectors
+    if places.shape[0] < vectors.shape[0]:  # else it has every feature
+        for i in range(vectors.shape[0]):
+            vectors[i, j] = 0.0
+    for i in range(places.shape[0]):
+        vectors[places[i], j] = values[i]
 
 
 @inlined
 def overwrite_vector(m, j, x, norm):
     """Overwrite vector j and its norm with x, and keep its coefficients. It becomes the newest."""
-    head, vectors = m.head[0], m.vectors
-    if x[0].shape[0] < vectors.shape[0]:  # else it has every feature
-        for i in range(vectors.shape[0]):
-            vectors[i, j] = 0.0
-    for i in range(x[0].shape[0]):
-        vectors[x[0][i], j] = x[1][i]
-    m.norms[j], m.arrivals[j] = norm, head.arrived
-    head.arrived += 1
+    write_features(m, j, x)
+    set_arrival(m, j, norm)
 
 
 @inner
@@ -52,6 +73,12 @@ def move(m, source, target):
     """Move vector `source`, with all that belongs to it, to the slot `target`. Overwrites what is there."""
     for i in range(m.vectors.shape[0]):
         m.vectors[i, target] = m.vectors[i, source]
+    move_numbers(m, source, target)
+
+
+@inlined
+def move_numbers(m, source, target):
+    """The same without features."""
     for r in range(m.coefficients.shape[0]):
         m.coefficients[r, target] = m.coefficients[r, source]
     for e in range(m.per_vector.shape[0]):
