@@ -562,7 +562,7 @@ def test_the_level_of_a_sum_is_the_weighted_sum_of_the_levels(kind, budget):
 
 
 OF_THE_MOMENT = {  # numbers of a record that the next example, or the next maintenance, sets anew
-    "BSGD": {"unchecked"},
+    "BSGD": {"unchecked", "exact", "bounded"},
     "Forgetron": {"factor"},
 }
 
