@@ -14,7 +14,7 @@ from streams import PEGASOS, emerging, examples, smooth
 
 import river_budget as rb
 from river_budget.kernels import RBF
-from river_budget.maintenance import Merge
+from river_budget.maintenance import Merge, Project
 
 CLOSE = 1e-11  # of the sizes of the terms of which a squared norm is the sum
 GOLDEN = 2e-4  # width of the bracket at which the search for equation 21 stops
