@@ -46,7 +46,7 @@ def test_a_model_survives_changing_features(capsys):
 
 
 def test_a_model_without_settings_follows_drift_and_finds_the_features_that_count(capsys):
-    load("auto_kernel").main()
+    load("no_settings").main()
     out = capsys.readouterr().out
     accuracies = [float(value) for value in re.findall(r"Accuracy: ([\d.]+)%", out)]
     assert len(accuracies) == 8
