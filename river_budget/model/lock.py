@@ -107,7 +107,7 @@ def changes_the_model(method: Method) -> Method:
 
     @functools.wraps(method)
     def changing(self: Any, *arguments: Any, **named: Any) -> Any:
-        lock = self.lock
+        lock = self._lock
         with lock.held:
             lock.refuse_nested()
             try:
@@ -133,7 +133,7 @@ def looks_at_the_model(function: Method) -> Method:
 
     @functools.wraps(function)
     def looking(model: Any, *arguments: Any, **named: Any) -> Any:
-        with model.lock.held:
+        with model._lock.held:
             return function(model, *arguments, **named)
 
     return cast(Method, looking)

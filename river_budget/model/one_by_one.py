@@ -49,7 +49,7 @@ class OneByOne(ManyAtOnce):
         Returns the scores before it was learned, if they are wanted; AGAIN, with nothing learned, if another thread has
         added a label.
         """
-        lock, rows = self.lock, self.free_rows
+        lock, rows = self._lock, self._free_rows
         try:
             row = rows.pop()
         except IndexError:
@@ -61,8 +61,8 @@ class OneByOne(ManyAtOnce):
         with lock.held:
             # free_rows is another list if another thread has changed names, labels or block
             if (
-                rows is self.free_rows
-                and (labels is None or labels is self.labels)  # type: ignore[attr-defined]
+                rows is self._free_rows
+                and (labels is None or labels is self._labels)  # type: ignore[attr-defined]
                 and not lock.changing
             ):
                 try:
@@ -80,11 +80,11 @@ class OneByOne(ManyAtOnce):
         self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
     ) -> Any:
         """The same for any example: with some of the known features or with new ones, or at which the pass stops."""
-        lock, call = self.lock, self._call_with(x)
+        lock, call = self._lock, self._call_with(x)
         with lock.held:
             if lock.changing:
                 raise RuntimeError(NESTED)
-            if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
+            if labels is not None and labels is not self._labels:  # type: ignore[attr-defined]
                 return AGAIN
             try:
                 lock.changing = True
@@ -98,27 +98,27 @@ class OneByOne(ManyAtOnce):
         Behind the pass nothing asks for memory, but for scores that are wanted (`read_scores`): else an example could be
         learned, and the call fail.
         """
-        if call.edition is not self.edition:
+        if call.version is not self._version:
             # the first example, or another thread has changed the model since it was written
-            if self.block is None:
-                self.try_kernel([call.x[name] for name in in_order(call.x)])
-                self.add_features(list(call.x))
+            if self._block is None:
+                self._try_kernel([call.x[name] for name in in_order(call.x)])
+                self._add_features(list(call.x))
             return self._learn_call(self._written(call.x), target, w, wanted)
         if call.new:
             return self._learn_new(call, target, w, wanted)
         call.target[0], call.weight[0] = target, w
-        block, arrived = self.block, call.arrived[0] if call.lent else 0
+        block, arrived = self._block, call.arrived[0] if call.lent else 0
         try:
             try:
                 if not call.learn():
                     # the model must be prepared first, or a warning is due
-                    self.run_pass(*call.arrays)
+                    self._run_pass(*call.arrays)
             finally:
-                if call.lent and (call.arrived[0] != arrived or self.block is not block):
+                if call.lent and (call.arrived[0] != arrived or self._block is not block):
                     self._keep_names(call)
         except BaseException:
             # Ctrl-C may come wherever a function begins, also where names are kept
-            if call.lent and (call.arrived[0] != arrived or self.block is not block):
+            if call.lent and (call.arrived[0] != arrived or self._block is not block):
                 self._keep_names(call)
             raise
         scores = read_scores(call.scores) if wanted else None
@@ -130,7 +130,7 @@ class OneByOne(ManyAtOnce):
         x, new = call.x, call.new
         self._give_back(call)
         try:
-            self.add_features(new, x)
+            self._add_features(new, x)
             return self._learn_call(self._written(x), target, w, wanted)
         except BaseException:
             self.algorithm.columns.take_back(self, new)
@@ -141,13 +141,13 @@ class OneByOne(ManyAtOnce):
         try:
             self._keep_unknown(call)
         except (MemoryError, SystemError):  # as CPython says it in places
-            self.free_lists.clear()
+            self._free_lists.clear()
             self._keep_unknown(call)
         call.lent = False
 
     def _keep_unknown(self, call: Any) -> None:
-        if not self.features.knows(call.x):
-            self.change_names(self.features.keep, call.x, call.places)
+        if not self._features.knows(call.x):
+            self._change_names(self._features.keep, call.x, call.places)
 
     def _score_row(self, x: dict[Any, Any], read: bool = False) -> Any:
         """f(x), a list with one number per output. Missing values in x count as absent features.
@@ -157,15 +157,15 @@ class OneByOne(ManyAtOnce):
         River's scalers return NaN for features that they have not learned, and in progressive validation the
         prediction comes first.
         """
-        rows = self.free_rows
+        rows = self._free_rows
         try:
             row = rows.pop()
         except IndexError:
             pass
         else:
             if row.takes(x):
-                with self.lock.held:
-                    if rows is self.free_rows:
+                with self._lock.held:
+                    if rows is self._free_rows:
                         scores = row.score()
                         rows.append(row)
                         return (scores, self._reading()) if read else scores
@@ -174,9 +174,9 @@ class OneByOne(ManyAtOnce):
         try:
             call = self._call_with(x)
         except ValueError:
-            call = self._call_with(self.features.present(x))
-        with self.lock.held:
-            if call.edition is not self.edition:
+            call = self._call_with(self._features.present(x))
+        with self._lock.held:
+            if call.version is not self._version:
                 call = self._written(call.x)
             # where features are drawn, unknown ones count
             if call.block is not None and not (call.new and self.algorithm.columns.draws):
@@ -191,9 +191,9 @@ class OneByOne(ManyAtOnce):
 
     def _call_with(self, x: dict[Any, Any]) -> Any:
         """A call that holds this example: as the last prediction has written it, or written now."""
-        lists = self.free_lists
+        lists = self._free_lists
         if (call := taken_from(lists)) is not None:
-            if call.edition is self.edition and call.holds(x):
+            if call.version is self._version and call.holds(x):
                 return call
             lists.append(call)
         return self._written(x)
@@ -204,12 +204,12 @@ class OneByOne(ManyAtOnce):
         New names are lent places, which they keep if the example is learned and stored: a mistake-driven model stores
         few documents, and to give places to the names of all, and forget most, takes a third more time.
         """
-        edition, features = self.edition, self.features
+        version, features = self._version, self._features
         x, total = features.summed(x)
-        if self.block is None:
+        if self._block is None:
             return Unwritten(x)
         whole = 0 < len(x) == len(features.places) == features.width
-        if not self.takes_lists or (whole and features.knows(x)):
+        if not self._takes_lists or (whole and features.knows(x)):
             call: Any = self._call_for_row()
             features.pack_row(x, call.values)
             call.new = features.unknown(x)
@@ -229,34 +229,34 @@ class OneByOne(ManyAtOnce):
                 if -1 in places
                 else ()
             )
-        call.x, call.total, call.edition = x, total, edition
+        call.x, call.total, call.version = x, total, version
         return call
 
     def _give_back(self, call: Any) -> None:
         """Keep a call for other examples: a list if it is of the present block, a row if also of the present names."""
         try:
             if type(call) is PreparedList:
-                if call.block is self.block:
-                    self.free_lists.append(call)
-            elif call.edition is self.edition:
-                self.free_rows.append(call)
+                if call.block is self._block:
+                    self._free_lists.append(call)
+            elif call.version is self._version:
+                self._free_rows.append(call)
         except MemoryError:  # it is made anew when it is needed
             pass
 
     def _call_for_row(self) -> PreparedRow:
         """A prepared call for one example with all known features."""
-        row: PreparedRow | None = taken_from(self.free_rows)
+        row: PreparedRow | None = taken_from(self._free_rows)
         if row is None:
-            with self.lock.held:
-                row = PreparedRow(self, self.block, self.features)
+            with self._lock.held:
+                row = PreparedRow(self, self._block, self._features)
         return row
 
     def _call_for_list(self, entries: int) -> PreparedList:
         """A prepared call for one example with some of the features, with room for so many."""
-        prepared: PreparedList | None = taken_from(self.free_lists)
+        prepared: PreparedList | None = taken_from(self._free_lists)
         if prepared is not None and entries <= prepared.room:
             return prepared
         # first: another thread may change the passes with the block, and then this is an old one
-        block = self.block
+        block = self._block
         room = max(SHORT_LIST_FEATURES, 2 * entries)
         return PreparedList(self, block, room)

@@ -101,7 +101,7 @@ def decision_surface(
         colours = {}
         _draw_levels(ax, model, last, plane)
     _draw_points(ax, points, places, colours)
-    _draw_vectors(ax, stored, colours, getattr(last, "labels", None))
+    _draw_vectors(ax, stored, colours, getattr(last, "_labels", None))
     _add_legend(ax, colours, bool(stored))
     ax.set(xlim=box[:2], ylim=box[2:])
     ax.set_xlabel(f"feature {names[0]}", fontsize=TEXT)
@@ -118,7 +118,7 @@ def _two_features(
     last: Any, points: Sequence[Example], features: Sequence[Any] | None
 ) -> list[Any]:
     if features is None:
-        known = list(points[0][0]) if points else in_order(last.features) if is_ours(last) else []
+        known = list(points[0][0]) if points else in_order(last._features) if is_ours(last) else []
         if len(known) != 2:
             raise ValueError(
                 f"there must be two features to show, not {len(known)}: features=(...) names them"

@@ -192,7 +192,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
 
         """
         X = self._rows(X)
-        labels, n = last_step(self.model_)[1].labels.known, len(self.classes_)
+        labels, n = last_step(self.model_)[1]._labels.known, len(self.classes_)
         if is_bare(self.model_):
             scores = self.model_._score_batch(self._batch(X))
         else:

@@ -62,8 +62,8 @@ def holds_predictions(model: Any) -> bool:
 def forget_free_rows(model: Any) -> None:
     """Free the memory that models of this package keep to learn the next single example faster."""
     for ours in steps_of_ours(model):
-        if ours.free_rows or ours.free_lists:
-            ours.replace()
+        if ours._free_rows or ours._free_lists:
+            ours._replace()
 
 
 def memory_of(model: Any) -> int:

@@ -131,10 +131,10 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
 
     def _reading(self) -> float:
         """rho; NaN before the first example is learned."""
-        block = self.block
+        block = self._block
         if block is None or not memory.head_of(block).count:
             return math.nan
-        return float(self.state_record().level)
+        return float(self._state_record().level)
 
     @marked
     def learn_many(self, X: Any) -> None:
@@ -154,7 +154,7 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
         """Learn a batch; returns how far each example lay outside, and the threshold before it."""
         n = len(batch)
         scores, levels, ones = np.empty((n, 1)), np.zeros(n), np.ones(n)
-        self.run_parts(batch.scaled(self.features), levels, ones, scores)
+        self._run_parts(batch.scaled(self._features), levels, ones, scores)
         return scores, levels
 
     def score_many(self, X: Any) -> Any:

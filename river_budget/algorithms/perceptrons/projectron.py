@@ -26,7 +26,7 @@ def _by_class(model: Any) -> bool:
 def _split_classes(model: Any) -> None:
     """With two classes, every vector belongs to both of them."""
     if _by_class(model):
-        block = memory.views(model.block)
+        block = memory.views(model._block)
         n = block.head.count
         lower = np.tril(block.factor[:n, :n])
         block.factor[:n, :n] = lower + np.tril(lower, -1).T
@@ -37,8 +37,8 @@ def _split_classes(model: Any) -> None:
 
 def _check_classes(model: Any, count: int) -> None:
     """Check the classes of the vectors, where 0 means none."""
-    classes = memory.views(model.block).per_vector[: class_projection.DIAGONAL, :count]
-    if not np.isin(classes, np.arange(model.n_outputs + 1)).all():
+    classes = memory.views(model._block).per_vector[: class_projection.DIAGONAL, :count]
+    if not np.isin(classes, np.arange(model._n_outputs + 1)).all():
         raise ValueError("its vectors belong to classes that do not exist")
 
 

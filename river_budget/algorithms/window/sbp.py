@@ -44,7 +44,7 @@ def _all_within(bound: float, *tables: Any) -> bool:
 
 
 def _check_window(model: Any, count: int) -> None:
-    state, block = model.state_record(), memory.views(model.block)
+    state, block = model._state_record(), memory.views(model._block)
     if block.head.per_vector == 0:  # the model only predicts
         state.positives = 0
         return
@@ -58,30 +58,30 @@ def _check_window(model: Any, count: int) -> None:
 
 
 def _window_rows(model: Any) -> Any:
-    block = memory.views(model.block)
+    block = memory.views(model._block)
     if block.head.per_vector == 0:
         raise RuntimeError("this model was loaded with predict_only=True: its window is gone")
     return block.per_vector[:, : block.head.count]
 
 
 def _drop_table(model: Any, name: str) -> None:
-    if name == "window" and model.window > LARGEST_TABLE and model.block is not None:
-        model.resize_block(factored=0)  # the table would grow with the square of the window
+    if name == "window" and model.window > LARGEST_TABLE and model._block is not None:
+        model._resize_block(factored=0)  # the table would grow with the square of the window
 
 
 def _continue_sum(model: Any, parts: list[Any]) -> None:
     """Continue learning from the function that predicts, also if that is a mean of iterates."""
-    model.resize_block(factored=model.header_fields(1)["factored"])
-    state, rows, n = model.state_record(), _window_rows(model), model.n_support_vectors
-    rows[choice.RESPONSES] = rows[choice.LABELS] * model.scores_of_vectors()[:, 0]
-    state.norm2, state.seen = model.squared_length(), max(state.seen, n)
+    model._resize_block(factored=model._header_fields(1)["factored"])
+    state, rows, n = model._state_record(), _window_rows(model), model.n_support_vectors
+    rows[choice.RESPONSES] = rows[choice.LABELS] * model._scores_of_vectors()[:, 0]
+    state.norm2, state.seen = model._squared_length(), max(state.seen, n)
     state.positives = np.sum(rows[choice.LABELS] > 0.0)
     state.bias = sum(
-        part.weight * part.columns[0, 0] * part.model.state_record().bias for part in parts
+        part.weight * part.columns[0, 0] * part.model._state_record().bias for part in parts
     )
-    block = memory.views(model.block)
+    block = memory.views(model._block)
     if block.head.factored:
-        block.factor[:n, :n] = model.gram()
+        block.factor[:n, :n] = model._gram()
 
 
 class SBPClassifier(BudgetClassifier):
@@ -197,7 +197,7 @@ class SBPClassifier(BudgetClassifier):
     @looks_at_the_model
     def bias(self) -> float:
         """The bias, which is added to the kernel expansion; 0 without `fit_bias`."""
-        return 0.0 if self.block is None else float(self.state_record().bias)
+        return 0.0 if self._block is None else float(self._state_record().bias)
 
     @changes_the_model
     def refine(self, n: int, tolerance: float | None = None) -> None:
@@ -212,7 +212,7 @@ class SBPClassifier(BudgetClassifier):
         """
         whole(0)("n", n)
         optional(not_negative)("tolerance", tolerance)
-        if self.block is None:
+        if self._block is None:
             return
         if tolerance is None:
             self._iterate(n)
@@ -229,14 +229,14 @@ class SBPClassifier(BudgetClassifier):
             best = margin
 
     def _iterate(self, n: int) -> None:
-        self.state_record().iterations = n
+        self._state_record().iterations = n
         run_once(self, core.refine)
 
     # the objective of the method, on the window
 
     def _responses(self) -> Any:
         """y_i f(x_i) of the examples in the window, with the bias."""
-        return _window_rows(self)[choice.LABELS] * (self.scores_of_vectors()[:, 0] + self.bias)
+        return _window_rows(self)[choice.LABELS] * (self._scores_of_vectors()[:, 0] + self.bias)
 
     @property
     @looks_at_the_model
@@ -248,7 +248,7 @@ class SBPClassifier(BudgetClassifier):
         """
         if not self.n_support_vectors:
             return 0.0
-        length = math.sqrt(self.squared_length())
+        length = math.sqrt(self._squared_length())
         responses = np.sort(self._responses() / length if length > 0.0 else self._responses())
         counts = np.arange(1, len(responses) + 1)
         levels = (len(responses) * self.slack + np.cumsum(responses)) / counts
@@ -265,7 +265,7 @@ class SBPClassifier(BudgetClassifier):
         if not self.n_support_vectors:
             return 1.0
         losses = np.maximum(0.0, 1.0 - self._responses())
-        return float(0.5 * l2 * self.squared_length() + losses.mean())
+        return float(0.5 * l2 * self._squared_length() + losses.mean())
 
     @looks_at_the_model
     def slack_for(self, l2: float, tolerance: float = 1e-3) -> float:
@@ -279,7 +279,7 @@ class SBPClassifier(BudgetClassifier):
         positive("tolerance", tolerance)
         if not self.n_support_vectors:
             return float(self.slack)
-        labels, gram = _window_rows(self)[choice.LABELS], self.gram()
+        labels, gram = _window_rows(self)[choice.LABELS], self._gram()
         length, loss = _optimum(gram * np.outer(labels, labels), l2, tolerance)
         return float(loss / length) if length > 0.0 else 0.0
 

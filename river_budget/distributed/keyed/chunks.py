@@ -94,7 +94,7 @@ class Chunk:
     def _targets(self, y: Any, template: Any) -> Any:
         targets = Targets(y, len(self))
         self.name = targets.name
-        labels = getattr(template, "labels", None)
+        labels = getattr(template, "_labels", None)
         if self.numeric and labels is None:
             return targets.numbers()
         values = as_list(targets.values)
