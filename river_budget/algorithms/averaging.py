@@ -32,5 +32,5 @@ class Averaging(OneByOne):
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
         """The score of the last iterate; `decision_function_one` has that of the mean."""
-        batch = Batch.of_one(self._features.taken(self._features.present(x)))
+        batch = Batch.of_one(self._features.checked_copy(self._features.present(x)))
         return self._named(self._score_batch(batch, self.algorithm.score)[0])

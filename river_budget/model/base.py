@@ -39,7 +39,7 @@ from ..parameters import (
 from .algorithm import Algorithm, values_of
 from .calls import Rows
 from .columns import check_compiled
-from .lock import ModelLock, changes_the_model, looks_at_the_model
+from .lock import ModelLock, changes_the_model, locked_read
 
 # The usual parameters. Where one has another range, or may be None, a class says so
 USUAL = {
@@ -65,7 +65,7 @@ def _stamp_in(block: Any) -> int:
 
 
 def nothing_prepared() -> dict[str, Any]:
-    """Attributes of a model with another block, or other labels: calls that were prepared before do not count."""
+    """Attributes that invalidate all prepared calls, for a model with another block or other labels."""
     return {"_free_rows": [], "_free_lists": [], "_version": object()}
 
 
@@ -254,8 +254,8 @@ class StreamModel(base.Estimator):
         self._swap_in(changed)
 
     def _change_names(self, change: Callable[..., None], *given: Any) -> None:
-        """Change places of names by a method of the index, and with them, in one step: what refers to the old ones, prepared
-        rows and what other threads have written meanwhile, does not count any more."""
+        """Change places of names by a method of the index. The same step invalidates prepared calls, which refer to the old
+        ones, also those that another thread is writing."""
         change(*given, functools.partial(vars(self).update, _free_rows=[], _version=object()))
 
     def _begin_with(self, names: list[Any]) -> None:
@@ -299,7 +299,7 @@ class StreamModel(base.Estimator):
         return memory.state_of(self._block, self.algorithm.state)[0]
 
     @property
-    @looks_at_the_model
+    @locked_read
     def memory_usage(self) -> int:
         """The memory of the model in bytes: its block and its indexes."""
         indexes = self._features.memory_usage
@@ -307,7 +307,7 @@ class StreamModel(base.Estimator):
             indexes += labels.memory_usage
         return (0 if self._block is None else self._block.nbytes) + indexes
 
-    @looks_at_the_model
+    @locked_read
     def __getstate__(self) -> dict[str, Any]:
         # names of their own: pickle and deepcopy read them later, when another thread may have added some
         block = None if self._block is None else self._block.copy()
@@ -323,7 +323,7 @@ class StreamModel(base.Estimator):
     def _state(self) -> dict[str, Any]:
         return self.__dict__ | nothing_prepared() | {"_lock": ModelLock()}
 
-    @looks_at_the_model
+    @locked_read
     def _snapshot(self) -> Any:
         """A copy of the model as it is between two examples: to be read for a long time while the model learns on, or to
         be changed and then adopted in one step."""
@@ -365,7 +365,7 @@ class StreamModel(base.Estimator):
         return float(scores[0])
 
     @property
-    @looks_at_the_model
+    @locked_read
     def n_examples(self) -> int:
         """The number of examples learned, without those of weight 0; for a merged model, the largest of its parts."""
         return 0 if self._block is None else memory.views(self._block).head.n_examples

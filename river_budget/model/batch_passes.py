@@ -12,7 +12,7 @@ from ..kernels import Custom
 from ..messages.stream_warnings import issue_warnings
 from .base import StreamModel
 from .calls import EXAMPLES_PER_CALL, Rows, Workspace, rows_for, run_over
-from .lock import let_others
+from .lock import yield_lock
 
 FEW_SCORED = 64  # so many examples are scored while other threads wait; more by a copy of the block
 
@@ -82,7 +82,7 @@ class ManyAtOnce(StreamModel):
         """
         for first, part in batch.parts(self.algorithm.columns.most_entries(self)):
             if first:
-                let_others()
+                yield_lock()
             lock = self._lock
             with lock.held:
                 lock.refuse_nested()

@@ -149,7 +149,7 @@ class Prepared:
     scoring: tuple[Any, ...]  # the arguments of passes.score
     x: dict[
         Any, float
-    ]  # the example that is written in it, but for a row that was written by `takes`
+    ]  # the example that is written in it, but for a row that was written by `try_write`
     total: Any  # of its values as they came
     version: Any  # of the model for which it was written
     places: list[int]  # of its names, where it is a list
@@ -208,7 +208,7 @@ class PreparedRow(Prepared):
         self.write = functools.partial(packer_of(features.width), self.values, 0)
         super().__init__(model, block, rows)
 
-    def takes(self, x: dict[Any, Any]) -> bool:
+    def try_write(self, x: dict[Any, Any]) -> bool:
         """Write an example, if it has exactly the known names, and numbers as values; returns whether it has."""
         # other kinds of dicts may invent values: a Counter has 0 for every name
         if type(x) is not dict or len(x) != self.length:

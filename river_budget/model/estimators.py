@@ -20,7 +20,7 @@ from .algorithm import check_kept
 from .batch_passes import Part
 from .calls import Rows
 from .expansion import BudgetModel
-from .lock import changes_the_model, marked
+from .lock import changes_the_model, mutating
 from .one_by_one import AGAIN, OneByOne
 from .stored import split
 
@@ -28,12 +28,12 @@ from .stored import split
 class Supervised(OneByOne):
     """What classifiers and regressors share: many examples with targets."""
 
-    @marked
+    @mutating
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
         self._learn_batch(batch_of(X), y, w, predict=False)
 
-    @marked
+    @mutating
     def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
         """The predictions of each example before it is learned: progressive validation in one call.
 
@@ -118,7 +118,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
             self.algorithm.columns.promoted(self)
             self.algorithm.after.promotion(self)
 
-    @marked
+    @mutating
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn an example. `w` scales its step."""
         labels = self._labels
@@ -130,7 +130,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         if self._learn_row(x, target, 1.0 if w == 1.0 else weight(w), labels) is AGAIN:
             self._learn_labelled(x, y, w, False)
 
-    @marked
+    @mutating
     def predict_then_learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Any:
         """`predict_one` and then `learn_one` in one go: the prediction before the example is learned.
 
@@ -149,7 +149,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
             except (KeyError, TypeError):
                 labels.check([y])
                 scores, (labels, *_) = self._score_row(x, True) if wanted else (None, (labels,))
-                if self._learn_new_label(self._features.taken(x), plain(y), w) is not AGAIN:
+                if self._learn_new_label(self._features.checked_copy(x), plain(y), w) is not AGAIN:
                     return scores, labels
             else:
                 found = [None, labels]  # before: behind the pass nothing else may ask for memory
@@ -273,13 +273,13 @@ class Regressor(Supervised, base.MiniBatchRegressor):
     def _header_fields(self, n_features: int) -> dict[str, Any]:
         return super()._header_fields(n_features) | {"task": Task.REGRESSION, "outputs": 1}
 
-    @marked
+    @mutating
     def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
         """Learn an example. `w` scales its step."""
         target = real(y)
         self._learn_row(x, target, 1.0 if w == 1.0 else weight(w))
 
-    @marked
+    @mutating
     def predict_then_learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> float:
         """`predict_one` and then `learn_one` in one go: the prediction before the example is learned.
 

@@ -15,7 +15,7 @@ from ..kernels import RBF
 from ..maintenance import Maintenance, Merge, Project
 from .batch_passes import scores_by
 from .calls import Rows
-from .lock import looks_at_the_model
+from .lock import locked_read
 from .one_by_one import OneByOne
 
 FIRST_CAPACITY = 64  # the first capacity of a model without a budget
@@ -77,13 +77,13 @@ class BudgetModel(OneByOne):
 
     # the expansion itself, without further terms such as a bias
 
-    @looks_at_the_model
+    @locked_read
     def _vector_rows(self) -> Any:
         """The support vectors, one row each, with a column for each place."""
         model = memory.views(self._block)
         return np.ascontiguousarray(model.vectors[: self._features.width, : model.head.count].T)
 
-    @looks_at_the_model
+    @locked_read
     def _coefficient_columns(self) -> Rows:
         """The coefficients, one column per support vector."""
         block = memory.views(self._block)
@@ -116,13 +116,13 @@ class BudgetModel(OneByOne):
     # inspection
 
     @property
-    @looks_at_the_model
+    @locked_read
     def n_support_vectors(self) -> int:
         """The number of support vectors."""
         return 0 if self._block is None else memory.views(self._block).head.count
 
     @property
-    @looks_at_the_model
+    @locked_read
     def _n_repairs(self) -> int:
         """How often a quantity that is updated step by step had drifted and was computed from scratch.
 

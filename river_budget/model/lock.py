@@ -71,7 +71,7 @@ class ModelLock:
             raise RuntimeError(NESTED)
 
 
-def let_others() -> None:
+def yield_lock() -> None:
     """Between two parts of a batch, without the lock: let a thread that waits for it have it."""
     if threading.active_count() > 1:
         time.sleep(PAUSE)
@@ -116,16 +116,16 @@ def changes_the_model(method: Method) -> Method:
             finally:
                 lock.changing = False
 
-    return marked(cast(Method, changing))
+    return mutating(cast(Method, changing))
 
 
-def marked(method: Method) -> Method:
+def mutating(method: Method) -> Method:
     """Decorator of a method that changes a model and takes the lock itself."""
     method.changes_the_model = True  # type: ignore[attr-defined]
     return method
 
 
-def looks_at_the_model(function: Method) -> Method:
+def locked_read(function: Method) -> Method:
     """Decorator of a function that inspects a model: it sees the state between two examples of other threads.
 
     Threads that learn wait for the function, so it should be quick.

@@ -2,7 +2,7 @@
 
 All that can fail or run a user's code (looking names up, converting values) happens first, before the lock and before the
 model is touched. Calls are taken from a pool: a nested prediction has its own. An example with exactly the known names is
-written by `PreparedRow.takes`. Any other takes longer to write, so `learn_one` behind a prediction finds it written.
+written by `PreparedRow.try_write`. Any other takes longer to write, so `learn_one` behind a prediction finds it written.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHORT_LIST_FEATURES = 32  # features of an example
 def read_scores(scores: Any) -> Any:
     """The scores from before an example was learned, as a list.
 
-    Where there is no memory for it, once more: what the first try has given back may be enough.
+    If memory runs out it retries once: the failed call freed some.
     """
     try:
         return scores.tolist()
@@ -30,7 +30,7 @@ def read_scores(scores: Any) -> Any:
         return scores.tolist()
 
 
-def taken_from(pool: list[Any]) -> Any:
+def pop_or_none(pool: list[Any]) -> Any:
     """A call from a pool; None if there is none: another thread may take the last one at any time."""
     try:
         return pool.pop() if pool else None
@@ -54,7 +54,7 @@ class OneByOne(ManyAtOnce):
             row = rows.pop()
         except IndexError:
             return self._learn_any(x, target, w, labels, wanted)
-        if not row.takes(x):
+        if not row.try_write(x):
             rows.append(row)
             return self._learn_any(x, target, w, labels, wanted)
         row.target[0], row.weight[0] = target, w
@@ -93,17 +93,17 @@ class OneByOne(ManyAtOnce):
                 lock.changing = False
 
     def _learn_call(self, call: Any, target: float, w: float, wanted: bool = False) -> Any:
-        """Learn the example of a call, with the lock. Lent places are kept if the pass stores it.
+        """Learn the example of a call, with the lock. Reserved places are committed if the pass stores it.
 
-        Behind the pass nothing asks for memory, but for scores that are wanted (`read_scores`): else an example could be
-        learned, and the call fail.
+        Nothing is allocated after the pass except for the scores (`read_scores`): else a call could fail whose example
+        was learned.
         """
         if call.version is not self._version:
             # the first example, or another thread has changed the model since it was written
             if self._block is None:
                 self._try_kernel([call.x[name] for name in in_order(call.x)])
                 self._add_features(list(call.x))
-            return self._learn_call(self._written(call.x), target, w, wanted)
+            return self._learn_call(self._prepare_call(call.x), target, w, wanted)
         if call.new:
             return self._learn_new(call, target, w, wanted)
         call.target[0], call.weight[0] = target, w
@@ -131,7 +131,7 @@ class OneByOne(ManyAtOnce):
         self._give_back(call)
         try:
             self._add_features(new, x)
-            return self._learn_call(self._written(x), target, w, wanted)
+            return self._learn_call(self._prepare_call(x), target, w, wanted)
         except BaseException:
             self.algorithm.columns.take_back(self, new)
             raise
@@ -147,7 +147,7 @@ class OneByOne(ManyAtOnce):
 
     def _keep_unknown(self, call: Any) -> None:
         if not self._features.knows(call.x):
-            self._change_names(self._features.keep, call.x, call.places)
+            self._change_names(self._features.commit, call.x, call.places)
 
     def _score_row(self, x: dict[Any, Any], read: bool = False) -> Any:
         """f(x), a list with one number per output. Missing values in x count as absent features.
@@ -163,7 +163,7 @@ class OneByOne(ManyAtOnce):
         except IndexError:
             pass
         else:
-            if row.takes(x):
+            if row.try_write(x):
                 with self._lock.held:
                     if rows is self._free_rows:
                         scores = row.score()
@@ -177,7 +177,7 @@ class OneByOne(ManyAtOnce):
             call = self._call_with(self._features.present(x))
         with self._lock.held:
             if call.version is not self._version:
-                call = self._written(call.x)
+                call = self._prepare_call(call.x)
             # where features are drawn, unknown ones count
             if call.block is not None and not (call.new and self.algorithm.columns.draws):
                 scores = call.score()
@@ -192,13 +192,13 @@ class OneByOne(ManyAtOnce):
     def _call_with(self, x: dict[Any, Any]) -> Any:
         """A call that holds this example: as the last prediction has written it, or written now."""
         lists = self._free_lists
-        if (call := taken_from(lists)) is not None:
+        if (call := pop_or_none(lists)) is not None:
             if call.version is self._version and call.holds(x):
                 return call
             lists.append(call)
-        return self._written(x)
+        return self._prepare_call(x)
 
-    def _written(self, x: dict[Any, Any]) -> Any:
+    def _prepare_call(self, x: dict[Any, Any]) -> Any:
         """A call to which this example is written, as a whole row or as a list.
 
         New names are lent places, which they keep if the example is learned and stored: a mistake-driven model stores
@@ -215,7 +215,7 @@ class OneByOne(ManyAtOnce):
             call.new = features.unknown(x)
         else:
             call = self._call_for_list(len(x))
-            lent = features.lent(x) if self.algorithm.columns.lends else NO_PLACES
+            lent = features.reserve(x) if self.algorithm.columns.lends else NO_PLACES
             call.lent = lent is not NO_PLACES
             places = list(map(features.places.get, x, lent))
             # by the order in which they will get places, as their norm is a sum
@@ -245,7 +245,7 @@ class OneByOne(ManyAtOnce):
 
     def _call_for_row(self) -> PreparedRow:
         """A prepared call for one example with all known features."""
-        row: PreparedRow | None = taken_from(self._free_rows)
+        row: PreparedRow | None = pop_or_none(self._free_rows)
         if row is None:
             with self._lock.held:
                 row = PreparedRow(self, self._block, self._features)
@@ -253,7 +253,7 @@ class OneByOne(ManyAtOnce):
 
     def _call_for_list(self, entries: int) -> PreparedList:
         """A prepared call for one example with some of the features, with room for so many."""
-        prepared: PreparedList | None = taken_from(self._free_lists)
+        prepared: PreparedList | None = pop_or_none(self._free_lists)
         if prepared is not None and entries <= prepared.room:
             return prepared
         # first: another thread may change the passes with the block, and then this is an old one

@@ -18,7 +18,7 @@ from .columns import Columns, check_compiled
 
 FULL_CAPACITY_BUDGET = 1024  # models with at most this budget allocate all vectors at the start
 FREE_SHARE = 0.5  # a table grows if forgetting names leaves fewer free places
-LARGEST_TABLE = 2**26  # bytes of the table of vectors: a warning says how many
+LARGEST_USUAL_TABLE = 2**26  # bytes of the table of vectors: a warning says how many
 KEPT_SHARE = 0.75  # of the places of a table at its bound, the share that stays in use
 GROWTH_FACTOR = 2  # the factor by which a block's capacity grows
 
@@ -119,7 +119,7 @@ class Vectors(Columns):
         if _free_places(model, width) >= max(new, FREE_SHARE * width):
             return
         capacity = memory.views(model._block).head.capacity
-        most = max(LARGEST_TABLE // (8 * capacity), len(beside) + new)
+        most = max(LARGEST_USUAL_TABLE // (8 * capacity), len(beside) + new)
         wider = min(int((1.0 + FREE_SHARE) * (width + new)), most)
         if wider > width:
             model._resize_block(width=wider)

@@ -21,7 +21,7 @@ import numpy as np
 from ..core import memory
 from ..model.algorithm import value_of, values_of
 from ..model.expansion import BudgetModel
-from ..model.stored import LARGEST_TABLE
+from ..model.stored import LARGEST_USUAL_TABLE
 from ..parameters import WHOLE
 from . import plain, trust
 from .archive import Arrays, Source
@@ -161,7 +161,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     columns = model.algorithm.columns
     most = 2 * width + SPARE_PLACES
     if isinstance(model, BudgetModel):  # names that were forgotten leave places
-        most = max(most, LARGEST_TABLE // (8 * (count + 1)))
+        most = max(most, LARGEST_USUAL_TABLE // (8 * (count + 1)))
     try:
         # sizes of its tables, and whether it may have vacant places, may follow from the record
         columns.restore(model, own)

@@ -152,9 +152,9 @@ def _check_vectors(model: Any, count: int) -> None:
     block = memory.views(model._block)
     arrivals = block.arrivals[:count]
     if count and not 0 <= arrivals.min() <= arrivals.max() < block.head.arrived:
-        raise damaged("its vectors have come from the future")
+        raise damaged("an arrival number of its vectors is out of range")
     if len(np.unique(arrivals)) < count:
-        raise damaged("two of its vectors have come at once")
+        raise damaged("two of its vectors have the same arrival number")
     if block.head.kernel == Kernel.CUSTOM:  # norms are values of a user's function
         if not (np.abs(block.norms[:count]) <= BOUND).all():
             raise damaged("its norms are out of range")

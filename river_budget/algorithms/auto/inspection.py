@@ -10,7 +10,7 @@ from ...core import memory
 from ...core.passes.auto import tables as core
 from ...inputs.batches import Batch
 from ...model.calls import Workspace, rows_for
-from ...model.lock import looks_at_the_model
+from ...model.lock import locked_read
 from .words import WordTables
 
 SHOWN = 5  # examples and features in the text of debug_one
@@ -19,7 +19,7 @@ SHOWN = 5  # examples and features in the text of debug_one
 class Inspected(WordTables):
     """Importances, experts, explanations."""
 
-    @looks_at_the_model
+    @locked_read
     def importances(self) -> dict[Any, float]:
         """The weight of every feature in the distance between examples, all in units of their spread.
 
@@ -33,7 +33,7 @@ class Inspected(WordTables):
             zip(self._features, self._table("metric")[core.IMPORTANCE].tolist(), strict=False)
         )
 
-    @looks_at_the_model
+    @locked_read
     def experts(self) -> list[dict[str, Any]]:
         """The experts of the mixture: their names, weights and running losses.
 
@@ -51,12 +51,12 @@ class Inspected(WordTables):
 
     def _desk_of(self, x: dict[Any, Any]) -> Any:
         """The desk of a prediction, with what it has found."""
-        rows = Batch.of_one(self._features.taken(x)).known(self._features, self._takes_lists)
+        rows = Batch.of_one(self._features.checked_copy(x)).known(self._features, self._takes_lists)
         work, zeros = Workspace(self, self._block), np.zeros(1)
         work.run(self._scoring_pass, rows_for(rows, zeros, zeros, np.zeros((1, self._n_outputs))))
         return work.arguments["desk"]
 
-    @looks_at_the_model
+    @locked_read
     def explain_one(self, x: dict[Any, Any]) -> dict[str, Any]:
         """Explain the prediction of an example by stored examples and features.
 
@@ -103,7 +103,7 @@ class Inspected(WordTables):
         found["features"] = dict(zip(self._features, (parts / total).tolist(), strict=True))
         return found
 
-    @looks_at_the_model
+    @locked_read
     def debug_one(self, x: dict[Any, Any]) -> str:
         """`explain_one` as text, for pipelines' `debug_one`."""
         found = self.explain_one(x)

@@ -20,7 +20,7 @@ from .tables import AutoTables
 # More names than this, of which an example has fewer than one in so many: more will come
 MANY_NAMES, NAMES_PER_WORD = 1024, 8
 # numbers of the table of names, and names, unless an example has more
-LARGEST_TABLE, MOST_WORDS = 2**22, 2**18
+MOST_NUMBERS, MOST_WORDS = 2**22, 2**18
 # The same in both kinds of model: targets, errors, intervals
 KEPT = (
     "rounds average variance last squared_error absolute_error lowest highest stretch latest_error"
@@ -168,7 +168,7 @@ class WordTables(AutoTables):
 
     @property
     def _most_words(self) -> int:
-        return min(LARGEST_TABLE // self._capacity_for(0), MOST_WORDS)
+        return min(MOST_NUMBERS // self._capacity_for(0), MOST_WORDS)
 
     def _forget_oldest(self, n: int, kept: Collection[Any]) -> None:
         """Forget the n names that were not seen for longest, but none of `kept`."""

@@ -18,7 +18,7 @@ from ...inputs.targets import plain
 from ...model.batch_passes import scores_by
 from ...model.calls import Block, Rows
 from ...model.columns import Columns
-from ...model.lock import changes_the_model, marked
+from ...model.lock import changes_the_model, mutating
 from ...parameters import as_float
 from .maps import Transformer
 
@@ -146,10 +146,10 @@ class Drawn(Columns):
 class DrawnMap(Transformer):
     """A feature map with random numbers for every feature."""
 
-    @marked
+    @mutating
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Add the features of x; the map of known features never changes."""
-        self._learn_names(self._features.taken(x))
+        self._learn_names(self._features.checked_copy(x))
 
     @changes_the_model
     def _learn_names(self, x: dict[Any, float]) -> None:
@@ -157,7 +157,7 @@ class DrawnMap(Transformer):
             self._add_features(self._features.unknown(x), x)
         self._count(1)
 
-    @marked
+    @mutating
     def learn_many(self, X: Any) -> None:
         batch = batch_of(X)
         if len(batch):

@@ -14,7 +14,7 @@ from ...inputs.batches import batch_of
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...model.expansion import BudgetModel
-from ...model.lock import changes_the_model, marked
+from ...model.lock import changes_the_model, mutating
 from ...model.stored import Vectors
 from ...parameters import COUNT, FINITE, Fixed, optional, whole
 from .maps import Transformer, numbered
@@ -220,12 +220,12 @@ class Nystroem(BudgetModel, Transformer):
     def _n_outputs(self) -> int:
         return 0 if self._block is None else int(self._state_record().kept)
 
-    @marked
+    @mutating
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Store the example as a landmark while there is room."""
         self._learn_landmark(self._call_with(x))
 
-    @marked
+    @mutating
     def learn_many(self, X: Any) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
         batch = batch_of(X).scaled(self._features)

@@ -16,7 +16,7 @@ from ...kernels import Kernel
 from ...maintenance import Maintenance
 from ...model.algorithm import After, Algorithm
 from ...model.expansion import SHRINK, BudgetModel
-from ...model.lock import marked
+from ...model.lock import mutating
 from ...parameters import Mutable, optional, share, whole
 from .norma import check_decay, sum_levels
 
@@ -115,7 +115,7 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
     ):
         super().__init__(locals())
 
-    @marked
+    @mutating
     def learn_one(self, x: dict[Any, Any]) -> None:
         self._learn_row(x, 0.0, 1.0)
 
@@ -136,12 +136,12 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
             return math.nan
         return float(self._state_record().level)
 
-    @marked
+    @mutating
     def learn_many(self, X: Any) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
         self._learn_batch(batch_of(X))
 
-    @marked
+    @mutating
     def score_then_learn_many(self, X: Any) -> Any:
         """The score of each example before it is learned: test, then learn, in one call.
 

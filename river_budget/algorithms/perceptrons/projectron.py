@@ -30,8 +30,8 @@ def _split_classes(model: Any) -> None:
         n = block.head.count
         lower = np.tril(block.factor[:n, :n])
         block.factor[:n, :n] = lower + np.tril(lower, -1).T
-        block.per_vector[class_projection.FIRST, :n] = 1.0
-        block.per_vector[class_projection.SECOND, :n] = 2.0
+        block.per_vector[class_projection.FIRST_CLASS, :n] = 1.0
+        block.per_vector[class_projection.SECOND_CLASS, :n] = 2.0
         block.per_vector[class_projection.DIAGONAL, :n] = np.diagonal(lower)
 
 

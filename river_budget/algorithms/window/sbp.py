@@ -18,7 +18,7 @@ from ...model.algorithm import After, Algorithm, Files
 from ...model.calls import run_once
 from ...model.estimators import BudgetClassifier
 from ...model.expansion import FIRST_CAPACITY
-from ...model.lock import changes_the_model, looks_at_the_model
+from ...model.lock import changes_the_model, locked_read
 from ...model.stored import Vectors
 from ...parameters import (
     COUNT,
@@ -36,7 +36,7 @@ __all__ = ["SBPClassifier"]
 
 LARGE = 1e200  # larger than any number of a window, and its products do not overflow
 MOST_PASSES = 1000  # at most so many passes over the window, to find an optimum
-LARGEST_TABLE = 1024  # windows up to this size keep all kernel values: 8 MB
+LARGEST_GRAM = 1024  # windows up to this size keep all kernel values: 8 MB
 
 
 def _all_within(bound: float, *tables: Any) -> bool:
@@ -65,7 +65,7 @@ def _window_rows(model: Any) -> Any:
 
 
 def _drop_table(model: Any, name: str) -> None:
-    if name == "window" and model.window > LARGEST_TABLE and model._block is not None:
+    if name == "window" and model.window > LARGEST_GRAM and model._block is not None:
         model._resize_block(factored=0)  # the table would grow with the square of the window
 
 
@@ -155,7 +155,7 @@ class SBPClassifier(BudgetClassifier):
         shrink=core.shrink_to_window,
         header={
             "per_vector": core.PER_VECTOR,
-            "factored": lambda model: int(model.window <= LARGEST_TABLE),
+            "factored": lambda model: int(model.window <= LARGEST_GRAM),
         },
         start={"reservoir": lambda model: int(model.eviction == "reservoir")},
         counters=("seen", "done"),
@@ -194,7 +194,7 @@ class SBPClassifier(BudgetClassifier):
         super().__init__(locals())
 
     @property
-    @looks_at_the_model
+    @locked_read
     def bias(self) -> float:
         """The bias, which is added to the kernel expansion; 0 without `fit_bias`."""
         return 0.0 if self._block is None else float(self._state_record().bias)
@@ -239,7 +239,7 @@ class SBPClassifier(BudgetClassifier):
         return _window_rows(self)[choice.LABELS] * (self._scores_of_vectors()[:, 0] + self.bias)
 
     @property
-    @looks_at_the_model
+    @locked_read
     def margin(self) -> float:
         """The objective of the paper: the margin of a model of length one on the window, with slack `slack`.
 
@@ -255,7 +255,7 @@ class SBPClassifier(BudgetClassifier):
         above = np.append(responses[1:], np.inf)
         return float(levels[np.argmax(levels <= above)])
 
-    @looks_at_the_model
+    @locked_read
     def objective(self, l2: float) -> float:
         """The other form of the problem: l2 / 2 |w|^2 + the mean hinge loss, on the window.
 
@@ -267,7 +267,7 @@ class SBPClassifier(BudgetClassifier):
         losses = np.maximum(0.0, 1.0 - self._responses())
         return float(0.5 * l2 * self._squared_length() + losses.mean())
 
-    @looks_at_the_model
+    @locked_read
     def slack_for(self, l2: float, tolerance: float = 1e-3) -> float:
         """The `slack` that corresponds to a strength of regularisation `l2`: nu from lambda, section 5 of the paper.
 

@@ -46,7 +46,7 @@ def both_scaled(model: Any) -> Any:
 
 
 def for_labels(model: Any, two: bool) -> Any:
-    """A model for two labels, or for more, of which some of ours take none alone."""
+    """A model for two labels, or for more: models that are binary only are wrapped."""
     algorithm = getattr(model, "algorithm", None)
     return (
         model

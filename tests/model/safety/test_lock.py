@@ -18,7 +18,7 @@ import river_budget as rb
 from river_budget.kernels import RBF
 from river_budget.model import lock as locks
 from river_budget.model.calls import EXAMPLES_PER_CALL
-from river_budget.model.lock import NESTED, looks_at_the_model
+from river_budget.model.lock import NESTED, locked_read
 
 NAMES = "abcdefgh"
 
@@ -191,7 +191,7 @@ def test_a_look_keeps_learners_waiting_and_they_are_not_refused():
     model, order = taught(MODELS["RBP"]()), []
     inside, go_on = threading.Event(), threading.Event()
 
-    @looks_at_the_model
+    @locked_read
     def look(model):
         inside.set()
         assert go_on.wait(PATIENCE)
