@@ -54,6 +54,7 @@ class Supervised(OneByOne):
         raise NotImplementedError
 
     def predict_many(self, X: Any) -> Any:
+        """The predictions of `predict_one` for each row: of a frame a series of the same library, else an array."""
         batch = batch_of(X, predicted=True)
         return batch.series(self._predictions(*self._scores_read(batch)), self._target_name)
 
@@ -253,6 +254,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         return (self._labels if read is None else read[0]).labels(scores)
 
     def predict_proba_many(self, X: Any) -> Any:
+        """The probabilities of `predict_proba_one` for each row, with a column for each label."""
         batch = batch_of(X, predicted=True)
         scores, (labels, *link) = self._scores_read(batch)
         return batch.table(labels.probabilities(scores, *link))

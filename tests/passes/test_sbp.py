@@ -297,15 +297,15 @@ def test_the_margin_is_the_water_level_of_the_window():
     model, X, y = refined(n=500)
     length = np.sqrt(model._squared_length())
     responses = y * model._scores_at(X)[:, 0] / length
-    assert model.margin == pytest.approx(water_level(responses, 200 * 0.05))
-    assert rb.SBPClassifier().margin == 0.0
+    assert model._margin == pytest.approx(water_level(responses, 200 * 0.05))
+    assert rb.SBPClassifier()._margin == 0.0
 
 
 def test_the_objective_is_that_of_the_regularised_problem():
     model, X, y = refined(n=500)
     hinge = np.maximum(0, 1 - y * model._scores_at(X)[:, 0]).mean()
-    assert model.objective(0.01) == pytest.approx(0.005 * model._squared_length() + hinge)
-    assert rb.SBPClassifier().objective(0.01) == 1.0
+    assert model._objective(0.01) == pytest.approx(0.005 * model._squared_length() + hinge)
+    assert rb.SBPClassifier()._objective(0.01) == 1.0
 
 
 def test_slack_and_regularisation_lead_to_the_same_model():
@@ -320,7 +320,7 @@ def test_slack_and_regularisation_lead_to_the_same_model():
     # the optimum, from the exact solution, has no smaller objective
     w2 = float(svc.dual_coef_[0] @ (best - svc.intercept_)[svc.support_])
     exact = 0.5 * l2 * w2 + np.maximum(0, 1 - y * best).mean()
-    assert exact * 0.95 <= fitted.objective(l2) <= exact * 1.1
+    assert exact * 0.95 <= fitted._objective(l2) <= exact * 1.1
 
 
 def test_refining_stops_when_the_margin_does_not_grow():
@@ -331,7 +331,7 @@ def test_refining_stops_when_the_margin_does_not_grow():
     rough, _, _ = refined()
     rough.refine(1_000_000, tolerance=0.2)
     assert rough._state_record().done <= stopped
-    assert rough.margin > 0.0
+    assert rough._margin > 0.0
     limited, _, _ = refined()
     limited.refine(300, tolerance=0.0)
     assert limited._state_record().done <= 300

@@ -22,7 +22,7 @@ class AutoTables(OneByOne):
 
     _of_words = 0  # 1 in a model of words (words.py)
 
-    without: ClassVar[frozenset[str]] = frozenset()  # experts that a subclass does without
+    _without: ClassVar[frozenset[str]] = frozenset()  # experts that a subclass does without
     _unmergeable_because = "each has learned distances of its own, and there is no sum of them"
     _expert_names: tuple[str, ...]
 
@@ -42,7 +42,7 @@ class AutoTables(OneByOne):
     def _present(self) -> Any:
         """Which experts there are, in the order of the mixer: least squares is not for many features."""
         few, names = self._state_record().second_order >= 0, self._expert_names
-        present = [name not in self.without and (few or name != LEAST_SQUARES) for name in names]
+        present = [name not in self._without and (few or name != LEAST_SQUARES) for name in names]
         return np.array(present + [False] * (core.EXPERTS - len(present)))
 
     @property

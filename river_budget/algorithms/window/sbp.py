@@ -207,7 +207,7 @@ class SBPClassifier(BudgetClassifier):
         batch method does. Learning continues from the last one.
 
         With a `tolerance` it may stop earlier: each round has as many iterations as all rounds before it
-        together, and the first round that raises `margin` by less than this share is the last one. The model
+        together, and the first round that raises the margin by less than this share is the last one. The model
         then predicts with the mean of that round. (The paper does not say when to stop.)
         """
         whole(0)("n", n)
@@ -223,7 +223,7 @@ class SBPClassifier(BudgetClassifier):
             count = min(max(size, done), n - done)
             self._iterate(count)
             done += count
-            margin = self.margin
+            margin = self._margin
             if margin - best <= tolerance * abs(margin):
                 return
             best = margin
@@ -240,7 +240,7 @@ class SBPClassifier(BudgetClassifier):
 
     @property
     @locked_read
-    def margin(self) -> float:
+    def _margin(self) -> float:
         """The objective of the paper: the margin of a model of length one on the window, with slack `slack`.
 
         The largest gamma for which the mean of max(0, gamma - y f(x) / |w|) is at most `slack`. It grows during
@@ -256,7 +256,7 @@ class SBPClassifier(BudgetClassifier):
         return float(levels[np.argmax(levels <= above)])
 
     @locked_read
-    def objective(self, l2: float) -> float:
+    def _objective(self, l2: float) -> float:
         """The other form of the problem: l2 / 2 |w|^2 + the mean hinge loss, on the window.
 
         For the model that predicts, which `refine` scales so that the margin is 1.

@@ -109,7 +109,7 @@ def makers_of(regression: bool, without: Sequence[str] = ()) -> Makers:
     makers = dict(REGRESSORS if regression else CLASSIFIERS)
     for expert in without:
         if expert in kind._experts:
-            fewer: Any = type(kind.__name__, (kind,), {"without": frozenset({expert})})
+            fewer: Any = type(kind.__name__, (kind,), {"_without": frozenset({expert})})
             makers[WITHOUT + expert] = lambda seed, two, kind=fewer: kind(seed=seed)  # type: ignore[misc]
     return makers
 

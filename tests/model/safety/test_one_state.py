@@ -88,7 +88,7 @@ def test_scores_of_a_copy_of_the_block_have_its_labels():
         others = staticmethod(lambda: None)
 
         @staticmethod
-        def scoring_pass(m, rows):
+        def _scoring_pass(m, rows):
             Slow.others()
             return rb.BSGDClassifier.algorithm.score(m, rows)
 

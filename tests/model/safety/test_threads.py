@@ -26,7 +26,7 @@ class Held(rb.BSGDClassifier):
     in_the_middle = staticmethod(lambda: None)
 
     @staticmethod
-    def learning_pass(m, states, rows):
+    def _learning_pass(m, states, rows):
         Held.in_the_middle()
         return rb.BSGDClassifier.algorithm.learn[Strategy.PAIRS](m, states, rows)
 
@@ -107,7 +107,7 @@ class HeldWhole(rb.AutoKernelClassifier):
     in_the_middle = staticmethod(lambda: None)
 
     @staticmethod
-    def learning_pass(states, rows, room, desk):
+    def _learning_pass(states, rows, room, desk):
         HeldWhole.in_the_middle()
         return rb.AutoKernelClassifier.algorithm.learn(states, rows, room, desk)
 
@@ -129,7 +129,7 @@ class HeldScores(rb.BSGDClassifier):
     calls = 0
 
     @staticmethod
-    def scoring_pass(m, rows):
+    def _scoring_pass(m, rows):
         HeldScores.calls += 1
         return rb.BSGDClassifier.algorithm.score(m, rows)
 
