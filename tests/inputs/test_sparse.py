@@ -253,7 +253,7 @@ def test_names_are_not_looked_over_for_every_new_one(kind, monkeypatch):
 def test_the_table_has_a_bound_and_one_warning(kind, monkeypatch):
     """The smallest numbers of merged vectors go first, and the lengths of vectors follow."""
     bound = 2**13
-    monkeypatch.setattr(stored, "LARGEST_TABLE", bound)
+    monkeypatch.setattr(stored, "LARGEST_USUAL_TABLE", bound)
     model = SMALL[kind]()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -278,7 +278,7 @@ def test_the_table_has_a_bound_and_one_warning(kind, monkeypatch):
 
 
 def test_an_example_that_is_larger_than_the_bound_is_learned(monkeypatch):
-    monkeypatch.setattr(stored, "LARGEST_TABLE", 2**12)
+    monkeypatch.setattr(stored, "LARGEST_USUAL_TABLE", 2**12)
     model = rb.BSGDClassifier(12, K, seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -290,7 +290,7 @@ def test_an_example_that_is_larger_than_the_bound_is_learned(monkeypatch):
 
 
 def test_the_bound_is_64_megabytes():
-    assert stored.LARGEST_TABLE == 64 * 2**20
+    assert stored.LARGEST_USUAL_TABLE == 64 * 2**20
 
 
 def test_uniting_models_of_words():

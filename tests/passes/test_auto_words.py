@@ -193,7 +193,7 @@ def test_memory_stays_bounded_and_frequent_names_stay():
         model.learn_one(x, y)
         names.append(len(model._features))
         assert (
-            model.n_words <= len(model._features) <= words.LARGEST_TABLE // model._capacity_for(0)
+            model.n_words <= len(model._features) <= words.MOST_NUMBERS // model._capacity_for(0)
         )
     assert min(np.diff(names)) < 0  # some have gone
     assert model.memory_usage < 40e6

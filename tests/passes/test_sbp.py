@@ -174,7 +174,7 @@ def compare(stream, model, reference, refine_at=()):
 def test_a_stream_is_replayed(eviction, fit_bias, steps, table, monkeypatch):
     """Also as a large window is kept, without a table of kernel values."""
     if not table:
-        monkeypatch.setattr("river_budget.algorithms.window.sbp.LARGEST_TABLE", 0)
+        monkeypatch.setattr("river_budget.algorithms.window.sbp.LARGEST_GRAM", 0)
     options = {"slack": 0.05, "steps": steps, "fit_bias": fit_bias, "eviction": eviction}
     model = rb.SBPClassifier(25, RBF(0.5), **options, seed=SEED)
     reference = oracle.StreamingSBP(plain(RBF(0.5)), 25, **options, choose=SplitMix(SEED).below)

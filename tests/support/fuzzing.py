@@ -54,7 +54,7 @@ MORE = [
 ]
 MODELS = [entry.values[0] for entry in ALL] + MORE
 ASKING = "predict_one", "predict_proba_one", "decision_function_one", "score_one", "transform_one"
-LARGEST_TABLE = stored.LARGEST_TABLE
+LARGEST_USUAL_TABLE = stored.LARGEST_USUAL_TABLE
 LARGEST = 2**22  # bytes of a block: with more, as without a budget, operations take seconds
 LIFE = 60  # mean number of operations with one model
 
@@ -243,7 +243,7 @@ class Fuzzer:
         self.model, self.seen = original.clone(changes), []
         self.wordy, self.words = self.rng.random() < 0.4, 0
         # with a small bound on the table of vectors
-        stored.LARGEST_TABLE = 2**12 if self.rng.random() < 0.3 else LARGEST_TABLE
+        stored.LARGEST_USUAL_TABLE = 2**12 if self.rng.random() < 0.3 else LARGEST_USUAL_TABLE
 
     @property
     def names(self):
@@ -558,7 +558,7 @@ def run(seed, operations, threads=False, number=None):
     `number`: of the first model in `MODELS`.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.ExitStack() as at_the_end:
-        at_the_end.callback(setattr, stored, "LARGEST_TABLE", LARGEST_TABLE)
+        at_the_end.callback(setattr, stored, "LARGEST_USUAL_TABLE", LARGEST_USUAL_TABLE)
         warnings.simplefilter("ignore")
         fuzzer = Fuzzer(seed, threads, number)
         for done in range(operations):
