@@ -119,7 +119,7 @@ class RemoveSmallest(Maintenance):
 class Project(Maintenance):
     """Replace one vector by its projection on all others.
 
-    No other coefficients of the remaining vectors change the model less. Time and memory grow with the square of the
+    The remaining vectors get the coefficients that are optimal by least squares. Time and memory grow with the square of the
     budget.
 
     Not for large budgets: 1000 vectors need a table of 8 MB, and each update takes a million multiplications.

@@ -215,7 +215,7 @@ def check_names(kind: Any, given: dict[str, Any], known: Collection[str]) -> Non
             continue
         advice = f", only {', '.join(known)}" if known else ""
         if name in OF_A_KERNEL and "kernel" in known:
-            is_width = name == "gamma" and type(kind.default_kernel()).__name__ == "RBF"
+            is_width = name == "gamma" and type(kind._default_kernel()).__name__ == "RBF"
             meant = f"RBF({value!r})" if is_width else f"Polynomial({name}={value!r})"
             advice = f", but its kernel has: kernel=rb.kernels.{meant}"
         elif name == "seed":
@@ -251,7 +251,7 @@ class Fixed:
             raise AttributeError(f"{type(model).__name__} has no {self.name}") from None
 
     def __set__(self, model: Any, value: Any) -> None:
-        if self.name in model.__dict__ and self.name in model.parameters():
+        if self.name in model.__dict__ and self.name in model._parameters():
             names = ", ".join(sorted(model._mutable_attributes))
             may = f"What may change, by model.mutate({{...}}) or assignment: {names}"
             raise AttributeError(
@@ -268,6 +268,6 @@ class Mutable(Fixed):
     def __set__(self, model: Any, value: Any) -> None:
         if self.name in model.__dict__:
             self.check(self.name, value)
-            model.change(self.name, value)
+            model._change(self.name, value)
         else:
             super().__set__(model, value)

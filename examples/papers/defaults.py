@@ -83,7 +83,7 @@ def linear(name: str) -> Any:
 
 def settings(kind: Any) -> list[Any]:
     """The model with every setting of the grid."""
-    usual, names = seeded(kind), kind.parameters()
+    usual, names = seeded(kind), kind._parameters()
     step = next((name for name in STEP_PARAMETERS if name in names and getattr(usual, name)), None)
     rates = [{step: factor * getattr(usual, step)} for factor in STEP_FACTORS] if step else [{}]
     return [

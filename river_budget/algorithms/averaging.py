@@ -26,11 +26,11 @@ class Averaging(OneByOne):
     average = Fixed(horizon)
 
     @property
-    def averaged(self) -> int:
+    def _averaged(self) -> int:
         """The number of iterates in the mean."""
-        return 0 if self.block is None or not self.average else int(self.state_record().averaged)
+        return 0 if self._block is None or not self.average else int(self._state_record().averaged)
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
         """The score of the last iterate; `decision_function_one` has that of the mean."""
-        batch = Batch.of_one(self.features.taken(self.features.present(x)))
-        return self.named(self._score_batch(batch, self.algorithm.score)[0])
+        batch = Batch.of_one(self._features.checked_copy(self._features.present(x)))
+        return self._named(self._score_batch(batch, self.algorithm.score)[0])

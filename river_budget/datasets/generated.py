@@ -15,7 +15,9 @@ from ..parameters import optional, whole
 from .orders import FIRST_SEED, Arrays
 from .reading import Floats
 
-BLOCK = 4096  # examples drawn at once, so that examples do not depend on how many are requested
+DRAWN_AT_ONCE = (
+    4096  # examples drawn at once, so that examples do not depend on how many are requested
+)
 
 
 class _Generated(base.SyntheticDataset):
@@ -66,14 +68,14 @@ class _Generated(base.SyntheticDataset):
         [(100, 10), (200, 10)]
 
         """
-        blocks, left, row = self._blocks(), self.n_samples, BLOCK
+        blocks, left, row = self._blocks(), self.n_samples, DRAWN_AT_ONCE
         block: Arrays = np.empty((0, 0)), np.empty(0)
         for size in sizes:
             whole(1)("size", size)
             wanted = size if left is None else min(size, left)
             parts = []
             while wanted > 0:
-                if row == BLOCK:
+                if row == DRAWN_AT_ONCE:
                     block, row = next(blocks), 0
                 X, y = (each[row : row + wanted] for each in block)
                 parts.append((X, y))
@@ -126,7 +128,7 @@ class Checkerboard(_Generated):
         super().__init__(n_samples, seed, task=base.BINARY_CLF, n_features=2, n_classes=2)
 
     def _draw(self, rng: np.random.Generator) -> Arrays:
-        X = rng.random((BLOCK, 2))
+        X = rng.random((DRAWN_AT_ONCE, 2))
         black = np.floor(4 * X).sum(axis=1) % 2 == 1
         return (X - 0.5) * 12**0.5, black
 
@@ -163,9 +165,13 @@ class Waveform(_Generated):
         super().__init__(n_samples, seed, task=base.MULTI_CLF, n_features=21, n_classes=3)
 
     def _draw(self, rng: np.random.Generator) -> Arrays:
-        y = rng.integers(0, 3, BLOCK)
-        share = rng.random((BLOCK, 1))
-        X = share * FIRST[y] + (1 - share) * SECOND[y] + rng.normal(size=(BLOCK, 21))
+        y = rng.integers(0, 3, DRAWN_AT_ONCE)
+        share = rng.random((DRAWN_AT_ONCE, 1))
+        X = (
+            share * FIRST_TRIANGLES[y]
+            + (1 - share) * SECOND[y]
+            + rng.normal(size=(DRAWN_AT_ONCE, 21))
+        )
         return (X - MEAN) / DEVIATION, y
 
 
@@ -173,11 +179,13 @@ def _triangle(centre: int) -> Floats:
     return np.maximum(6.0 - np.abs(np.arange(1, 22) - centre), 0.0)
 
 
-FIRST = np.array([_triangle(11), _triangle(11), _triangle(15)])  # of each class
+FIRST_TRIANGLES = np.array([_triangle(11), _triangle(11), _triangle(15)])  # of each class
 SECOND = np.array([_triangle(15), _triangle(7), _triangle(7)])
-MEAN = (FIRST + SECOND).mean(axis=0) / 2
+MEAN = (FIRST_TRIANGLES + SECOND).mean(axis=0) / 2
 # With a share u uniform on [0, 1], E u^2 = E (1 - u)^2 = 1/3 and E u (1 - u) = 1/6; the noise adds 1.
-_SQUARE: npt.NDArray[np.float64] = (FIRST**2 + FIRST * SECOND + SECOND**2).mean(axis=0) / 3
+_SQUARE: npt.NDArray[np.float64] = (FIRST_TRIANGLES**2 + FIRST_TRIANGLES * SECOND + SECOND**2).mean(
+    axis=0
+) / 3
 DEVIATION = np.sqrt(1 + _SQUARE - MEAN**2)
 
 
@@ -218,9 +226,9 @@ class PokerHands(_Generated):
 
     def _draw(self, rng: np.random.Generator) -> Arrays:
         # the order of 52 random numbers is a shuffled pack; the first five are dealt
-        cards = rng.random((BLOCK, 52)).argsort(axis=1)[:, :5]
+        cards = rng.random((DRAWN_AT_ONCE, 52)).argsort(axis=1)[:, :5]
         suits, ranks = cards // 13 + 1, cards % 13 + 1
-        X = np.stack([suits, ranks], axis=2).reshape(BLOCK, 10).astype(float)
+        X = np.stack([suits, ranks], axis=2).reshape(DRAWN_AT_ONCE, 10).astype(float)
         return X, worth_of(suits, ranks)
 
 

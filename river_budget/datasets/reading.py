@@ -29,7 +29,7 @@ UNPACK: dict[str, Callable[..., Any]] = {
     ".bz2": bz2.open,
     ".gz": gzip.open,
 }
-BLOCK = 1 << 22  # bytes: numpy takes most of the time; little beside a matrix
+READ_AT_ONCE = 1 << 22  # bytes: numpy takes most of the time; little beside a matrix
 
 
 def read(
@@ -72,7 +72,7 @@ def _in_archive(archive: zipfile.ZipFile, member: str) -> IO[bytes] | None:
 def blocks(stream: IO[bytes]) -> Iterator[bytes]:
     """The stream in pieces that end with a line."""
     rest = b""
-    while piece := stream.read(BLOCK):
+    while piece := stream.read(READ_AT_ONCE):
         lines, end, rest = (rest + piece).rpartition(b"\n")
         if end:
             yield lines + end

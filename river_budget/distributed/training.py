@@ -16,12 +16,12 @@ from ..inputs.batches import Batch, batch_of
 from ..inputs.targets import Targets
 from ..parameters import one_of, optional, whole
 from ..uniting.rivers import forget_common
-from ..wrappers.nested import is_bare
+from ..wrappers.nested import is_estimator
 from .dicts import learn_example
 from .workers import BACKENDS, new_worker
 from .workers.serial import Worker
 
-FIRST = 500  # examples to test whether the model can be merged, and to compile the code for merging
+TRIED = 500  # examples to test whether the model can be merged, and to compile the code for merging
 # examples, or a pair of rows and targets
 ShardStream = Iterable[Any] | Callable[[], Iterable[Any]]
 
@@ -94,9 +94,9 @@ def train_shards(
     sources = [list(each) if isinstance(each, Iterator) else each for each in streams]
     if not sources:
         raise ValueError("streams must be at least one stream")
-    many = is_bare(model)
+    many = is_estimator(model)
     first = Trainee(sources[0], many)  # raises now if models cannot be merged
-    _merged([first.learn(model, FIRST), first.learn(model, FIRST)], model)
+    _merged([first.learn(model, TRIED), first.learn(model, TRIED)], model)
     with contextlib.ExitStack() as ends:
         trainees, begun = [], []
         for source in sources:

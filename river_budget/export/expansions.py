@@ -17,7 +17,7 @@ from .graph import Columns, Graph, Tensor, not_exported
 
 def rows_for(model: Any, names: list[Any], n: int) -> Any:
     """The table of the block with a row for each of these names: zeros for features that the model does not know."""
-    places, vectors, known = model.features.places, memory.views(model.block).vectors, set(names)
+    places, vectors, known = model._features.places, memory.views(model._block).vectors, set(names)
     used = vectors[:, :n].any(axis=1)
     missing = [name for name, place in places.items() if used[place] and name not in known]
     if missing:
@@ -33,16 +33,16 @@ def rows_for(model: Any, names: list[Any], n: int) -> Any:
 
 def expansion(graph: Graph, model: Any, columns: Columns, coefficients: Any) -> Tensor:
     """The sums of kernels with these coefficients, which have a row for each column of the result."""
-    head = memory.views(model.block).head
+    head = memory.views(model._block).head
     used = coefficients.any(axis=0)
     vectors = rows_for(model, columns.names, coefficients.shape[1])[:, used]
     weights = np.ascontiguousarray(coefficients[:, used].T)
     x = columns.tensor
-    if scales := getattr(model.kernel_in_use, "scales", None):
+    if scales := getattr(model._kernel_in_use, "scales", None):
         x = x * np.array([float(scales.get(name, 1.0)) for name in columns.names])
     if head.kernel == Code.LINEAR and not head.normalised:
         return graph.node("MatMul", x, vectors @ weights)  # one vector is enough
-    norms = memory.views(model.block).norms[: len(used)][used]
+    norms = memory.views(model._block).norms[: len(used)][used]
     values = kernel_values(graph, head, x, vectors, norms)
     if not head.normalised or head.bounded:
         return graph.node("MatMul", values, weights)

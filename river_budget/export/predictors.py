@@ -68,12 +68,12 @@ def predicted(graph: Graph, model: Any, columns: Columns) -> Found:
 
 
 def _ours(graph: Graph, model: Any, columns: Columns) -> Found:
-    if model.block is None:
+    if model._block is None:
         raise ValueError(f"a {type(model).__name__} that has learned nothing cannot be exported")
     scores = _scores(graph, model, columns)
-    if not hasattr(model, "labels"):
+    if not hasattr(model, "_labels"):
         return Found(scores)
-    labels: Labels = model.labels
+    labels: Labels = model._labels
     if len(labels.known) < 2:
         raise ValueError(
             f"a {type(model).__name__} that knows one class only, {labels.known}, cannot be exported"
@@ -86,8 +86,8 @@ def _ours(graph: Graph, model: Any, columns: Columns) -> Found:
 
 
 def _scores(graph: Graph, model: Any, columns: Columns) -> Tensor:
-    block = memory.views(model.block)
-    n, state = block.head.count, model.state_record()
+    block = memory.views(model._block)
+    n, state = block.head.count, model._state_record()
     if isinstance(model, WITH_WAVES):
         rows = len(block.per_vector) // len(block.coefficients)
         first = 0 if rows == 1 else 2
@@ -96,7 +96,7 @@ def _scores(graph: Graph, model: Any, columns: Columns) -> Tensor:
         weights = np.concatenate([cosines, sines], axis=1).T
         return waves(graph, model, columns) @ np.ascontiguousarray(weights)
     by_mean = getattr(model, "average", False)
-    coefficients = model.mean_rows()[:, :n] if by_mean else model.coefficient_columns()
+    coefficients = model._mean_rows()[:, :n] if by_mean else model._coefficient_columns()
     scores = expansion(graph, model, columns, coefficients)
     if isinstance(model, SBPClassifier):
         return scores + float(state.bias)

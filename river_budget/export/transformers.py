@@ -45,7 +45,7 @@ def features_of(model: Any, behind: Collection[Any] = ()) -> list[Any]:
     for name in ("counts", "min", "weights"):  # attributes of scalers and linear models
         if hasattr(model, name):
             return list(getattr(model, name)) or list(behind)
-    own = list(model.features) if issubclass(kind, StreamModel) else []
+    own = list(model._features) if issubclass(kind, StreamModel) else []
     return own or list(behind)
 
 
@@ -214,10 +214,10 @@ def _guard(graph: Graph, step: Guard, columns: Columns) -> Columns:
 
 
 def _nystroem(graph: Graph, step: Nystroem, columns: Columns) -> Columns:
-    if not step.n_outputs:
+    if not step._n_outputs:
         raise ValueError("a Nystroem map without features cannot be exported: it has no landmarks")
-    n = memory.views(step.block).head.count
-    basis = memory.views(step.block).per_vector[: step.n_outputs, :n]
+    n = memory.views(step._block).head.count
+    basis = memory.views(step._block).per_vector[: step._n_outputs, :n]
     tensor = expansion(graph, step, present(graph, columns), step.scale * basis)
     return Columns(tensor, step._feature_names())
 

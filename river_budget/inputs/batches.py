@@ -19,7 +19,7 @@ FEW_COLUMNS = 4  # a batch with less than 1 / FEW_COLUMNS of the known features 
 
 
 class Batch:
-    """Many examples. As a user gives them, some may hold a bad cell, no finite number: models take what is `checked`."""
+    """Many examples, as a user gives them. Some may have a cell that is not a finite number: models take what is `checked`."""
 
     frame: Frame | None = None
     sparse: Any = None  # the examples as CSR, if they came as a sparse matrix or frame
@@ -56,7 +56,7 @@ class Batch:
 
     @classmethod
     def of_one(cls, x: dict[Any, float]) -> Batch:
-        """A batch of one example, from `FeatureIndex.taken`."""
+        """A batch of one example, from `FeatureIndex.checked_copy`."""
         return cls.of(list(x), np.array([list(x.values())], float))
 
     def _take_matrix(self, matrix: Any) -> None:

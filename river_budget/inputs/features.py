@@ -1,7 +1,7 @@
 """FeatureIndex: the names of features and their places, the rows of a model's tables. Public Python only.
 
 A place is given when a name is first learned. The next free place is the smallest, and new names of one example are sorted
-first. (Where an example may leave no vector, the order of its dict decides: FeatureIndex.lent.) Sums over features
+first. (Where an example may leave no vector, the order of its dict decides: FeatureIndex.reserve.) Sums over features
 go in the order of places, so this order may change their last bit. A missing feature is 0.
 """
 
@@ -102,7 +102,7 @@ class FeatureIndex:
     def _replace(
         self, places: dict[Any, int], then: Callable[[], Any] = nothing, taken: Any = None
     ) -> None:
-        """Replace all places. `taken`: whether each one has a name, if that is known."""
+        """Replace all places. `checked_copy`: whether each one has a name, if that is known."""
         if taken is None:
             taken = np.zeros(1 + max(places.values(), default=-1), bool)
             taken[list(places.values())] = True
@@ -162,15 +162,15 @@ class FeatureIndex:
                 self.places.pop(name, None)
             raise
 
-    def lent(self, x: Collection[Any]) -> Iterable[int]:
+    def reserve(self, x: Collection[Any]) -> Iterable[int]:
         """A vacant place for each name of an example, the smallest first; -1 if there are not as many.
 
-        Also where comparing names may run a user's code, as `keep` must not fail.
+        Also where comparing names may run a user's code, as `commit` must not fail.
         """
         places = self.vacant[: -len(x) - 1 : -1]
         return places if len(places) == len(x) and are_plain(x) else NO_PLACES
 
-    def keep(
+    def commit(
         self, x: Collection[Any], places: list[int], then: Callable[[], Any] = nothing
     ) -> None:
         """Give the new names of an example the places that were lent to it."""
@@ -223,7 +223,7 @@ class FeatureIndex:
         return found
 
     def pack_row(self, x: dict[Any, float], row: Any) -> None:
-        """Write an example from `taken` as a row, without unknown names."""
+        """Write an example from `checked_copy` as a row, without unknown names."""
         values = [0.0] * len(row)
         for name, value in zip(x, self.values_of(x), strict=True):
             place = self.places.get(name, len(values))
@@ -231,7 +231,7 @@ class FeatureIndex:
                 values[place] = value
         packer_of(len(values))(row, 0, *values)
 
-    def taken(self, x: dict[Any, Any]) -> dict[Any, float]:
+    def checked_copy(self, x: dict[Any, Any]) -> dict[Any, float]:
         """A checked copy of an example, with Python's numbers as values.
 
         Another thread may change the original. If converting a value to float runs a user's code, it runs here.
@@ -258,7 +258,7 @@ class FeatureIndex:
         return x, total
 
     def values_of(self, x: dict[Any, float]) -> Collection[float]:
-        """The values of an example from `taken`, times the scales of their features."""
+        """The values of an example from `checked_copy`, times the scales of their features."""
         if self._scales is None:
             return x.values()
         found = [value * self._scales.get(name, 1.0) for name, value in x.items()]

@@ -85,7 +85,7 @@ TEXTS = {
 
 def issue_warnings(model: Any) -> bool:
     """Issue the warnings for the alarms of a model; returns whether there were any. Resets head.alarm."""
-    head = memory.views(model.block).head
+    head = memory.views(model._block).head
     due = head.alarm
     if not due:
         return False
@@ -98,19 +98,19 @@ def issue_warnings(model: Any) -> bool:
 
 def issue_once(model: Any, alarm: int) -> None:
     """Issue the warning for an alarm, unless the model has given it."""
-    head = memory.views(model.block).head
+    head = memory.views(model._block).head
     head.alarm |= alarm & ~head.warned
     issue_warnings(model)
 
 
 def warn_of_width(model: Any) -> None:
     """Warn where a model approximates a kernel with gamma="c/d", and most features were not in the first example."""
-    kernel = model.kernel_in_use
+    kernel = model._kernel_in_use
     if not isinstance(getattr(kernel, "gamma", None), str):
         return
-    head = memory.views(model.block).head
+    head = memory.views(model._block).head
     in_the_first = kernel.header_fields(1)["gamma"] / head.gamma
-    if len(model.features) > NAMES_TIMES * in_the_first:
+    if len(model._features) > NAMES_TIMES * in_the_first:
         issue_once(model, MANY_NAMES)
 
 

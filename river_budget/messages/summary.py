@@ -45,17 +45,17 @@ def as_html(model: Any) -> str:
 
 def facts(model: Any) -> dict[str, str]:
     """{name: text}: the facts in the summary of a model in its present state."""
-    model = model.twin()  # so that no thread that learns waits for it
+    model = model._snapshot()  # so that no thread that learns waits for it
     found = {"examples": f"{model.n_examples:,}"}
-    found["features"] = f"{len(model.features):,}"
+    found["features"] = f"{len(model._features):,}"
     if words := getattr(model, "n_words", 0):
         found["features"] = f"{words:,} names, as hashes"
-    labels = getattr(model, "labels", None)
+    labels = getattr(model, "_labels", None)
     if labels is not None:
         found["classes"] = _some([str(label) for label in labels.known]) or "none yet"
     found["kernel"] = _kernel(model)
     if hasattr(model, "n_support_vectors"):
-        budget = model.budget_in_use
+        budget = model._budget_in_use
         room = ", no limit" if budget is None else f" of {budget:,}"
         found["vectors"] = f"{model.n_support_vectors:,}{room}"
     if hasattr(model, "n_components"):
@@ -64,18 +64,18 @@ def facts(model: Any) -> dict[str, str]:
     found["best features"] = _some(
         [f"{name} ({part:.2f})" for name, part in best_features(model) if part >= LEAST_SHARE_SHOWN]
     )
-    repairs = getattr(model, "n_repairs", 0)
+    repairs = getattr(model, "_n_repairs", 0)
     found["repairs"] = f"{repairs:,}" if repairs else ""
     return {name: text for name, text in found.items() if text}
 
 
 def _kernel(model: Any) -> str:
-    if not {"kernel", "gamma"}.intersection(model.parameters()):
+    if not {"kernel", "gamma"}.intersection(model._parameters()):
         return ""
-    text = repr(model.kernel_in_use)
-    if model.block is None or not isinstance(getattr(model.kernel_in_use, "gamma", None), str):
+    text = repr(model._kernel_in_use)
+    if model._block is None or not isinstance(getattr(model._kernel_in_use, "gamma", None), str):
         return text
-    return f"{text}, here gamma = {memory.views(model.block).head.gamma:.4g}"
+    return f"{text}, here gamma = {memory.views(model._block).head.gamma:.4g}"
 
 
 def _some(texts: list[str]) -> str:
@@ -103,17 +103,17 @@ def best_features(model: Any) -> list[tuple[Any, float]]:
 
 
 def _effects(model: Any) -> dict[Any, float]:
-    names = list(model.features)
+    names = list(model._features)
     if not (hasattr(model, "support_vectors") and hasattr(model, "decision_function_one")):
         return {}
     n = min(model.n_support_vectors, SCORED_ROWS // max(len(names), 1))
     if n < 2:
         return {}
     kept = np.linspace(0, model.n_support_vectors - 1, n).astype(int)
-    rows = np.ascontiguousarray(model.vector_rows()[kept])
+    rows = np.ascontiguousarray(model._vector_rows()[kept])
 
     before, effects = model._score_rows(rows), {}
-    for name, column in model.features.places.items():
+    for name, column in model._features.places.items():
         changed = rows.copy()
         changed[:, column] = rows[:, column].mean()
         effects[name] = float(np.abs(model._score_rows(changed) - before).mean())

@@ -40,13 +40,13 @@ def check_kept(model: Any, declared: Any, doing: str, field: str, names: tuple[s
 
 def _kind_of(model: Any, united: bool) -> Strategy:
     """The kind of strategy that makes a model smaller; pairs are merged in a sum, where merging more would lose more."""
-    kind: Strategy = model.strategy.kind
+    kind: Strategy = model._strategy.kind
     return Strategy.PAIRS if united and kind is Strategy.MANY else kind
 
 
 def shrink_by_pass(model: Any, united: bool) -> None:
     """Apply the maintenance until a smaller budget is kept; in a sum of models to what changes it least."""
-    head = memory.head_of(model.block)
+    head = memory.head_of(model._block)
     if united and head.maintenance != Maintenance.MERGE:
         run_once(model, project_cheapest if head.factored else remove_lightest)
         return

@@ -39,7 +39,7 @@ from ..parameters import (
 from .algorithm import Algorithm, values_of
 from .calls import Rows
 from .columns import check_compiled
-from .lock import ModelLock, changes_the_model, looks_at_the_model
+from .lock import ModelLock, changes_the_model, locked_read
 
 # The usual parameters. Where one has another range, or may be None, a class says so
 USUAL = {
@@ -65,8 +65,8 @@ def _stamp_in(block: Any) -> int:
 
 
 def nothing_prepared() -> dict[str, Any]:
-    """Attributes of a model with another block, or other labels: calls that were prepared before do not count."""
-    return {"free_rows": [], "free_lists": [], "edition": object()}
+    """Attributes that invalidate all prepared calls, for a model with another block or other labels."""
+    return {"_free_rows": [], "_free_lists": [], "_version": object()}
 
 
 class StreamModel(base.Estimator):
@@ -77,26 +77,26 @@ class StreamModel(base.Estimator):
     """
 
     algorithm: ClassVar[Algorithm]
-    features: FeatureIndex
-    block: Any  # None before the first example
-    usual_kernel: ClassVar[Kernel] = RBF()  # of the task, if neither user nor algorithm name one
-    takes_lists = True  # whether passes take lists of present features, or whole rows only
-    no_sum: ClassVar[str] = ""  # why models of this class cannot be united, if so
-    strategy: Any  # of an expansion: the maintenance in use
+    _features: FeatureIndex
+    _block: Any  # None before the first example
+    _usual_kernel: ClassVar[Kernel] = RBF()  # of the task, if neither user nor algorithm name one
+    _takes_lists = True  # whether passes take lists of present features, or whole rows only
+    _unmergeable_because: ClassVar[str] = ""  # why models of this class cannot be united, if so
+    _strategy: Any  # of an expansion: the maintenance in use
     kernel: Kernel | None
     budget: Any
     n_components: Any
     scale: Any
-    free_rows: list[Any]  # calls with room for an example with all known names
-    free_lists: list[Any]  # calls with room for a list of features
+    _free_rows: list[Any]  # calls with room for an example with all known names
+    _free_lists: list[Any]  # calls with room for a list of features
     # another object whenever names, labels or the block change: examples written before are written again
-    edition: object
+    _version: object
     # columns of the batch with which a model begins: d of "c/d" counts empty ones, too
-    first_columns = 0
+    _first_columns = 0
 
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
-        for name in USUAL.keys() & set(cls.parameters()):
+        for name in USUAL.keys() & set(cls._parameters()):
             if not hasattr(cls, name):
                 setattr(cls, name, USUAL[name])
         cls._check_definition()
@@ -104,7 +104,7 @@ class StreamModel(base.Estimator):
     @classmethod
     def _check_definition(cls) -> None:
         """Raise for a parameter without a check. (A base class is given those of the classes below it.)"""
-        for name in cls.parameters() if cls.parameters() != ("given",) else ():
+        for name in cls._parameters() if cls._parameters() != ("given",) else ():
             if not isinstance(getattr(cls, name, None), Fixed):
                 raise TypeError(
                     f"{name} of {cls.__name__} has no check: write `{name} = Fixed(...)` or `{name} = Mutable(...)` into "
@@ -112,7 +112,7 @@ class StreamModel(base.Estimator):
                 )
 
     def __new__(cls, *args: Any, **named: Any) -> Self:
-        check_names(cls, named, cls.parameters())
+        check_names(cls, named, cls._parameters())
         return super().__new__(cls)
 
     def __init__(self, given: dict[str, Any]):
@@ -120,22 +120,22 @@ class StreamModel(base.Estimator):
         for name, value in ({"kernel": None} | given).items():
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
-        check_compiled("kernel", self.kernel_in_use, KERNELS)
+        check_compiled("kernel", self._kernel_in_use, KERNELS)
         self._check_together()
         seed = given.get("seed")
-        self.entropy = secrets.randbits(64) if seed is None else int(seed) % 2**64
-        if isinstance(self.kernel_in_use, Custom):
-            self.takes_lists = False  # a user's kernel function takes whole rows
+        self._entropy = secrets.randbits(64) if seed is None else int(seed) % 2**64
+        if isinstance(self._kernel_in_use, Custom):
+            self._takes_lists = False  # a user's kernel function takes whole rows
         vars(self).update(nothing_prepared())
-        self.features = self.index_of(())
-        self.block = None
-        self.lock = ModelLock()
-        self.target_name: str | None = None
+        self._features = self._index_of(())
+        self._block = None
+        self._lock = ModelLock()
+        self._target_name: str | None = None
 
     # parameters
 
     @classmethod
-    def parameters(cls) -> tuple[str, ...]:
+    def _parameters(cls) -> tuple[str, ...]:
         """The names of the constructor's parameters."""
         code = cls.__init__.__code__  # type: ignore[misc]
         return code.co_varnames[1 : code.co_argcount]
@@ -143,7 +143,7 @@ class StreamModel(base.Estimator):
     @property
     def _mutable_attributes(self) -> set[str]:
         return {
-            name for name in self.parameters() if isinstance(getattr(type(self), name, 0), Mutable)
+            name for name in self._parameters() if isinstance(getattr(type(self), name, 0), Mutable)
         }
 
     def _check_together(self, **changed: Any) -> None:
@@ -155,26 +155,26 @@ class StreamModel(base.Estimator):
     @changes_the_model
     def mutate(self, new_attrs: dict[str, Any]) -> None:
         """Change parameters while the model lives: all of these, or none if one is refused or memory does not suffice."""
-        twin = self.twin()
-        super(StreamModel, twin).mutate(new_attrs)  # which calls `change` for each
-        self.adopt(twin)
+        changed = self._snapshot()
+        super(StreamModel, changed).mutate(new_attrs)  # which calls `change` for each
+        self._swap_in(changed)
 
     @changes_the_model
-    def change(self, name: str, value: Any) -> None:
+    def _change(self, name: str, value: Any) -> None:
         """Set a mutable parameter; assigning the attribute calls this. A change that fails changes nothing."""
         self._check_together(**{name: value})
-        twin = self.twin()
-        twin.__dict__[name] = value
-        if twin.block is not None:
-            twin.write_parameters()
-        self.algorithm.columns.changed(twin, name)
-        self.algorithm.after.change(twin, name)
-        self.adopt(twin)
+        changed = self._snapshot()
+        changed.__dict__[name] = value
+        if changed._block is not None:
+            changed._write_parameters()
+        self.algorithm.columns.changed(changed, name)
+        self.algorithm.after.change(changed, name)
+        self._swap_in(changed)
 
-    def write_parameters(self) -> None:
+    def _write_parameters(self) -> None:
         """Write the parameters that are fields of the record to the record; NaN stands for None."""
-        state = self.state_record()
-        for name in set(self.algorithm.state.names or ()).intersection(self.parameters()):
+        state = self._state_record()
+        for name in set(self.algorithm.state.names or ()).intersection(self._parameters()):
             value = getattr(self, name)
             try:
                 state[name] = math.nan if value is None else value
@@ -185,87 +185,87 @@ class StreamModel(base.Estimator):
                 ) from None
 
     @classmethod
-    def default_kernel(cls) -> Kernel:
+    def _default_kernel(cls) -> Kernel:
         """The kernel where the parameter is None."""
-        return cls.usual_kernel if cls.algorithm.kernel is None else cls.algorithm.kernel
+        return cls._usual_kernel if cls.algorithm.kernel is None else cls.algorithm.kernel
 
     @property
-    def kernel_in_use(self) -> Kernel:
+    def _kernel_in_use(self) -> Kernel:
         """The parameter `kernel`, or the default."""
-        return self.kernel or self.default_kernel()
+        return self.kernel or self._default_kernel()
 
-    def index_of(self, names: Iterable[Any]) -> FeatureIndex:
+    def _index_of(self, names: Iterable[Any]) -> FeatureIndex:
         """An index of these features. Random numbers contain the scale of a feature."""
         drawn = self.algorithm.columns.draws
-        return FeatureIndex(names, None if drawn else self.kernel_in_use.scales)
+        return FeatureIndex(names, None if drawn else self._kernel_in_use.scales)
 
     # the block
 
-    def header_fields(self, n_features: int) -> dict[str, Any]:
+    def _header_fields(self, n_features: int) -> dict[str, Any]:
         """The header fields of a new block."""
-        own = {"random": self.entropy, "scale": 1.0, "arity": 2, "width": n_features}
-        kernel = self.kernel_in_use.header_fields(self.first_columns or n_features)
+        own = {"random": self._entropy, "scale": 1.0, "arity": 2, "width": n_features}
+        kernel = self._kernel_in_use.header_fields(self._first_columns or n_features)
         fields = kernel | own | values_of(self.algorithm.header, self)
         of_columns: dict[str, Any] = self.algorithm.columns.header(self, fields)
         return fields | of_columns
 
-    def create_block(self, n_features: int, **fields: Any) -> None:
+    def _create_block(self, n_features: int, **fields: Any) -> None:
         """Allocate the model's block; `fields` replace some of the usual header fields."""
-        fields = self.header_fields(n_features) | fields
-        self.block = memory.allocate(stamp=self.stamp(), **fields)
+        fields = self._header_fields(n_features) | fields
+        self._block = memory.allocate(stamp=self._stamp(), **fields)
         self.algorithm.columns.init_tables(self)
-        state = self.state_record()
+        state = self._state_record()
         for name, value in values_of(self.algorithm.start, self).items():
             state[name] = value
-        self.write_parameters()
+        self._write_parameters()
 
-    def resize_block(self, **sizes: int) -> None:
+    def _resize_block(self, **sizes: int) -> None:
         """Replace the block by a copy with other sizes."""
         if "outputs" in sizes:
-            sizes.setdefault("per_vector", self.header_fields(1).get("per_vector", 0))
-        self.replace(block=memory.resized(self.block, **sizes))
+            sizes.setdefault("per_vector", self._header_fields(1).get("per_vector", 0))
+        self._replace(_block=memory.resized(self._block, **sizes))
 
-    def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
+    def _add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         """Give places to new features. `beside`: names that must keep their places."""
         columns = self.algorithm.columns
-        if self.block is None:
-            self.begin(names, self.first_columns)
+        if self._block is None:
+            self._begin(names, self._first_columns)
             return
-        if len(names) > len(self.features.vacant):
+        if len(names) > len(self._features.vacant):
             columns.make_room(self, len(names), beside)
-        places = self.features.next_places(len(names))
-        if max(places, default=-1) >= memory.head_of(self.block).width:
+        places = self._features.next_places(len(names))
+        if max(places, default=-1) >= memory.head_of(self._block).width:
             raise RuntimeError(BEHIND_THE_TABLE)  # compiled code checks no bounds
         columns.write(self, in_order(names), places)
-        self.change_names(self.features.add, names)
+        self._change_names(self._features.add, names)
         if columns.approximates:
             warn_of_width(self)
 
-    def try_kernel(self, x: Any) -> None:
+    def _try_kernel(self, x: Any) -> None:
         """Call a kernel function of the user on a first row in plain Python: what it raises is raised."""
-        if isinstance(kernel := self.kernel_in_use, Custom):
+        if isinstance(kernel := self._kernel_in_use, Custom):
             kernel.check_on(np.array(x, float))
 
-    def begin(self, names: Collection[Any], columns: int) -> None:
+    def _begin(self, names: Collection[Any], columns: int) -> None:
         """Create the block for the first features, in one step. `columns`: of the batch that brings them."""
-        twin = self.twin()
-        twin.first_columns = columns
-        twin.begin_with(in_order(names))
-        self.adopt(twin)
+        changed = self._snapshot()
+        changed._first_columns = columns
+        changed._begin_with(in_order(names))
+        self._swap_in(changed)
 
-    def change_names(self, change: Callable[..., None], *given: Any) -> None:
-        """Change places of names by a method of the index, and with them, in one step: what refers to the old ones, prepared
-        rows and what other threads have written meanwhile, does not count any more."""
-        change(*given, functools.partial(vars(self).update, free_rows=[], edition=object()))
+    def _change_names(self, change: Callable[..., None], *given: Any) -> None:
+        """Change places of names by a method of the index. The same step invalidates prepared calls, which refer to the old
+        ones, also those that another thread is writing."""
+        change(*given, functools.partial(vars(self).update, _free_rows=[], _version=object()))
 
-    def begin_with(self, names: list[Any]) -> None:
+    def _begin_with(self, names: list[Any]) -> None:
         """Create the block for the first features."""
-        self.features.rename(names)
-        self.create_block(max(len(names), 1))
+        self._features.rename(names)
+        self._create_block(max(len(names), 1))
         self.algorithm.columns.write(self, names, range(len(names)))
 
     @property
-    def learning_pass(self) -> Any:
+    def _learning_pass(self) -> Any:
         """The compiled pass that learns.
 
         A model has no reference to the pass itself: River would count all objects of a compiled function as
@@ -274,68 +274,68 @@ class StreamModel(base.Estimator):
         learn = self.algorithm.learn
         if not isinstance(learn, Mapping):
             return learn
-        return learn[self.span if hasattr(self, "span") else self.strategy.kind]
+        return learn[self.span if hasattr(self, "span") else self._strategy.kind]
 
     @property
-    def scoring_pass(self) -> Any:
+    def _scoring_pass(self) -> Any:
         """The compiled pass that only scores."""
         by_mean = getattr(self, "average", False)
         return self.algorithm.mean if by_mean else self.algorithm.score
 
     @property
-    def n_outputs(self) -> int:
+    def _n_outputs(self) -> int:
         """The number of scores of an example."""
         return 1
 
     # copies, pickles, replacement as a whole
 
     @classmethod
-    def stamp(cls) -> int:
+    def _stamp(cls) -> int:
         """A hash of the layout of the model's block, to recognise pickles of another version."""
         return memory.stamp_of(cls.algorithm.state)
 
-    def state_record(self) -> Any:
+    def _state_record(self) -> Any:
         """The algorithm's own record in the block."""
-        return memory.state_of(self.block, self.algorithm.state)[0]
+        return memory.state_of(self._block, self.algorithm.state)[0]
 
     @property
-    @looks_at_the_model
+    @locked_read
     def memory_usage(self) -> int:
         """The memory of the model in bytes: its block and its indexes."""
-        indexes = self.features.memory_usage
-        if labels := getattr(self, "labels", None):
+        indexes = self._features.memory_usage
+        if labels := getattr(self, "_labels", None):
             indexes += labels.memory_usage
-        return (0 if self.block is None else self.block.nbytes) + indexes
+        return (0 if self._block is None else self._block.nbytes) + indexes
 
-    @looks_at_the_model
+    @locked_read
     def __getstate__(self) -> dict[str, Any]:
         # names of their own: pickle and deepcopy read them later, when another thread may have added some
-        block = None if self.block is None else self.block.copy()
-        return self._state() | {"block": block, "features": copy.copy(self.features)}
+        block = None if self._block is None else self._block.copy()
+        return self._state() | {"_block": block, "_features": copy.copy(self._features)}
 
     def clone(
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
     ) -> Any:
         """A model with the same parameters, and with `include_attributes` all that this one has learned."""
-        source = self.twin() if include_attributes else self
+        source = self._snapshot() if include_attributes else self
         return super(StreamModel, source).clone(new_params, include_attributes)  # type: ignore[misc]
 
     def _state(self) -> dict[str, Any]:
-        return self.__dict__ | nothing_prepared() | {"lock": ModelLock()}
+        return self.__dict__ | nothing_prepared() | {"_lock": ModelLock()}
 
-    @looks_at_the_model
-    def twin(self) -> Any:
+    @locked_read
+    def _snapshot(self) -> Any:
         """A copy of the model as it is between two examples: to be read for a long time while the model learns on, or to
         be changed and then adopted in one step."""
-        twin = object.__new__(type(self))
-        twin.__setstate__(self._state())  # copies the block
-        return twin
+        changed = object.__new__(type(self))
+        changed.__setstate__(self._state())  # copies the block
+        return changed
 
-    def adopt(self, twin: Any) -> None:
+    def _swap_in(self, changed: Any) -> None:
         """Replace the state of this model by that of its changed copy."""
-        self.replace(**vars(twin) | {"lock": self.lock})
+        self._replace(**vars(changed) | {"_lock": self._lock})
 
-    def replace(self, **changed: Any) -> None:
+    def _replace(self, **changed: Any) -> None:
         """Set attributes in one step, as Ctrl-C may interrupt at any time, and drop the calls that were prepared.
 
         Replacing the dict is one step if it frees no object, whose finalizer could run other code.
@@ -346,29 +346,29 @@ class StreamModel(base.Estimator):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if "block" not in state or (
-            self.block is not None and _stamp_in(self.block) != self.stamp()
+        if "_block" not in state or (
+            self._block is not None and _stamp_in(self._block) != self._stamp()
         ):
             raise TypeError(
                 f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
                 "for one version, rb.save and rb.load for all"
             )
         # a shallow copy of a model would share the index, but not the block
-        self.features = copy.copy(state["features"])
-        if self.block is not None:
-            self.block = memory.aligned(self.block)
+        self._features = copy.copy(state["_features"])
+        if self._block is not None:
+            self._block = memory.aligned(self._block)
 
     # inspection
 
-    def named(self, scores: Rows) -> Any:
+    def _named(self, scores: Rows) -> Any:
         """Scores, or coefficients, as users see them: a number, or {class: number}."""
         return float(scores[0])
 
     @property
-    @looks_at_the_model
+    @locked_read
     def n_examples(self) -> int:
         """The number of examples learned, without those of weight 0; for a merged model, the largest of its parts."""
-        return 0 if self.block is None else memory.views(self.block).head.n_examples
+        return 0 if self._block is None else memory.views(self._block).head.n_examples
 
     def summary(self) -> str:
         """The state of the model as text: examples learned, vectors stored, features with the largest effect."""

@@ -93,7 +93,7 @@ NO_EXAMPLES = rows_for(NO_ROWS, NO_NUMBERS, NO_NUMBERS, NO_ROWS)
 
 def run_once(model: Any, compiled: Any, block: Block | None = None) -> None:
     """Run a pass that takes no examples over the model's block, or over another one."""
-    Workspace(model, model.block if block is None else block).run(compiled)
+    Workspace(model, model._block if block is None else block).run(compiled)
 
 
 def run_over(
@@ -143,30 +143,30 @@ class Prepared:
     __slots__ = (
         *("arrays", "arrived", "block", "learning", "passes", "scores", "scoring", "target"),
         *("values", "weight", "work"),
-        *("edition", "lent", "new", "places", "total", "x"),
+        *("version", "lent", "new", "places", "total", "x"),
     )
     learning: tuple[Any, ...]  # the arguments of passes.learn
     scoring: tuple[Any, ...]  # the arguments of passes.score
     x: dict[
         Any, float
-    ]  # the example that is written in it, but for a row that was written by `takes`
+    ]  # the example that is written in it, but for a row that was written by `try_write`
     total: Any  # of its values as they came
-    edition: Any  # of the model for which it was written
+    version: Any  # of the model for which it was written
     places: list[int]  # of its names, where it is a list
     new: Collection[Any]  # those of its names that have no place
     lent: bool  # whether further ones have places only until the example is learned
 
     def __init__(self, model: Any, block: Block, rows: Any):
         self.block = block
-        self.x, self.edition, self.places, self.new, self.lent = {}, None, [], (), False
+        self.x, self.version, self.places, self.new, self.lent = {}, None, [], (), False
         self.total = 0.0  # of the values of x
         self.arrived = memoryview(memory.field_of(block, "arrived"))  # how many vectors so far
         targets, self.target = _array_and_view(1)
         weights, self.weight = _array_and_view(1)
-        scores, self.scores = _array_and_view(1, model.n_outputs)
+        scores, self.scores = _array_and_view(1, model._n_outputs)
         self.arrays = rows, targets, weights, scores
         self.work = Workspace(model, block)
-        own, (learn, score) = rows_for(*self.arrays), (model.learning_pass, model.scoring_pass)
+        own, (learn, score) = rows_for(*self.arrays), (model._learning_pass, model._scoring_pass)
         kind = tuple(argument is None for argument in self.work.arguments["m"][-2:])
         self.passes = class_of_passes(learn, score, kind)
         self.learning = () if learn is None else self.work.arguments_of(learn, own)
@@ -191,7 +191,7 @@ class Unwritten:
     """An example of a model that has no memory yet."""
 
     __slots__ = ("new", "x")
-    block = edition = None
+    block = version = None
 
     def __init__(self, x: dict[Any, float]):
         self.x = self.new = x
@@ -208,7 +208,7 @@ class PreparedRow(Prepared):
         self.write = functools.partial(packer_of(features.width), self.values, 0)
         super().__init__(model, block, rows)
 
-    def takes(self, x: dict[Any, Any]) -> bool:
+    def try_write(self, x: dict[Any, Any]) -> bool:
         """Write an example, if it has exactly the known names, and numbers as values; returns whether it has."""
         # other kinds of dicts may invent values: a Counter has 0 for every name
         if type(x) is not dict or len(x) != self.length:

@@ -58,9 +58,9 @@ class Columns:
 
     def make_room(self, model: Any, new: int, beside: Collection[Any]) -> None:
         """Make room for so many new names; those `beside` keep their places."""
-        wanted = len(model.features) + new
-        if wanted > memory.head_of(model.block).width:
-            model.resize_block(width=wanted + int(SPARE_FEATURES_SHARE * wanted))
+        wanted = len(model._features) + new
+        if wanted > memory.head_of(model._block).width:
+            model._resize_block(width=wanted + int(SPARE_FEATURES_SHARE * wanted))
 
     def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:
         """Write into the tables what new names need, before they get these places."""

@@ -20,7 +20,7 @@ from .algorithm import check_kept
 from .batch_passes import Part
 from .calls import Rows
 from .expansion import BudgetModel
-from .lock import changes_the_model, marked
+from .lock import changes_the_model, mutating
 from .one_by_one import AGAIN, OneByOne
 from .stored import split
 
@@ -28,12 +28,12 @@ from .stored import split
 class Supervised(OneByOne):
     """What classifiers and regressors share: many examples with targets."""
 
-    @marked
+    @mutating
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
         self._learn_batch(batch_of(X), y, w, predict=False)
 
-    @marked
+    @mutating
     def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
         """The predictions of each example before it is learned: progressive validation in one call.
 
@@ -45,8 +45,8 @@ class Supervised(OneByOne):
     def _learn_batch(self, batch: Batch, y: Any, w: Any, predict: bool) -> Any:
         """Learn a batch that is checked whole before; returns predictions, if they are wanted."""
         targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
-        found = self._learn_targets(batch.scaled(self.features), targets, all_weights, predict)
-        self.target_name = targets.name
+        found = self._learn_targets(batch.scaled(self._features), targets, all_weights, predict)
+        self._target_name = targets.name
         return batch.series(found, targets.name) if predict else None
 
     def _learn_targets(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
@@ -54,8 +54,9 @@ class Supervised(OneByOne):
         raise NotImplementedError
 
     def predict_many(self, X: Any) -> Any:
+        """The predictions of `predict_one` for each row: of a frame a series of the same library, else an array."""
         batch = batch_of(X, predicted=True)
-        return batch.series(self._predictions(*self._scores_read(batch)), self.target_name)
+        return batch.series(self._predictions(*self._scores_read(batch)), self._target_name)
 
     def _predictions(self, scores: Rows, read: Any = None) -> Any:
         """The predictions of many rows, from their scores and the `_reading` of them, or the present one."""
@@ -65,7 +66,7 @@ class Supervised(OneByOne):
 class Classifier(Supervised, base.MiniBatchClassifier):
     """The base class of classifiers, binary and multi-class."""
 
-    usual_kernel = RBF("2/d")
+    _usual_kernel = RBF("2/d")
     classes = Fixed(check_classes)
 
     def __init__(self, given: dict[str, Any]):
@@ -76,41 +77,41 @@ class Classifier(Supervised, base.MiniBatchClassifier):
                 f"classes must be two labels, not {classes!r}: for more, put the model into river's "
                 "multiclass.OneVsRestClassifier"
             )
-        self.labels = Labels(classes or (), self.algorithm.binary, closed=classes is not None)
+        self._labels = Labels(classes or (), self.algorithm.binary, closed=classes is not None)
 
     @property
     def _multiclass(self) -> bool:
         return not self.algorithm.binary and (self.classes is None or len(self.classes) > 2)
 
     @property
-    def n_outputs(self) -> int:
-        return self.labels.outputs
+    def _n_outputs(self) -> int:
+        return self._labels.outputs
 
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        task = Task.BINARY if self.n_outputs == 1 else Task.MULTICLASS
-        return super().header_fields(n_features) | {"task": task, "outputs": self.n_outputs}
+    def _header_fields(self, n_features: int) -> dict[str, Any]:
+        task = Task.BINARY if self._n_outputs == 1 else Task.MULTICLASS
+        return super()._header_fields(n_features) | {"task": task, "outputs": self._n_outputs}
 
-    def named(self, scores: Rows) -> Any:
-        return self.labels.named(scores)
+    def _named(self, scores: Rows) -> Any:
+        return self._labels.named(scores)
 
     def _add_label(self, label: Any) -> None:
         """Add a label in one step, as Ctrl-C or a predicting thread may come. The caller has exclusive access.
 
         The third one promotes the model from one output to one for every class.
         """
-        labels = self.labels.and_one_more(label)
-        if self.block is None or labels.outputs == self.n_outputs:
-            self.replace(labels=labels)
+        labels = self._labels.and_one_more(label)
+        if self._block is None or labels.outputs == self._n_outputs:
+            self._replace(_labels=labels)
             return
-        twin, before = self.twin(), self.n_outputs
-        twin.labels = labels
-        twin._promote(before)
-        self.adopt(twin)
+        changed, before = self._snapshot(), self._n_outputs
+        changed._labels = labels
+        changed._promote(before)
+        self._swap_in(changed)
 
     def _promote(self, before: int) -> None:
         """Resize the block to the number of outputs that the labels need."""
-        self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
-        model = memory.views(self.block)
+        self._resize_block(outputs=self._n_outputs, task=Task.MULTICLASS)
+        model = memory.views(self._block)
         if before == 1:
             promotion = self.algorithm.after.promotion
             check_kept(self, promotion, "with a third class", "promotion", ("per_vector",))
@@ -118,10 +119,10 @@ class Classifier(Supervised, base.MiniBatchClassifier):
             self.algorithm.columns.promoted(self)
             self.algorithm.after.promotion(self)
 
-    @marked
+    @mutating
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn an example. `w` scales its step."""
-        labels = self.labels
+        labels = self._labels
         try:
             target = labels.codes[y]
         except (KeyError, TypeError):
@@ -130,7 +131,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         if self._learn_row(x, target, 1.0 if w == 1.0 else weight(w), labels) is AGAIN:
             self._learn_labelled(x, y, w, False)
 
-    @marked
+    @mutating
     def predict_then_learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Any:
         """`predict_one` and then `learn_one` in one go: the prediction before the example is learned.
 
@@ -143,13 +144,13 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         """Learn an example; returns the scores before and their labels, if they are wanted."""
         w = 1.0 if w == 1.0 else weight(w)
         while True:
-            labels = self.labels  # read once: a thread that adds a label replaces the object
+            labels = self._labels  # read once: a thread that adds a label replaces the object
             try:
                 target = labels.codes[plain(y)]
             except (KeyError, TypeError):
                 labels.check([y])
                 scores, (labels, *_) = self._score_row(x, True) if wanted else (None, (labels,))
-                if self._learn_new_label(self.features.taken(x), plain(y), w) is not AGAIN:
+                if self._learn_new_label(self._features.checked_copy(x), plain(y), w) is not AGAIN:
                     return scores, labels
             else:
                 found = [None, labels]  # before: behind the pass nothing else may ask for memory
@@ -163,20 +164,20 @@ class Classifier(Supervised, base.MiniBatchClassifier):
 
         So an error or Ctrl-C leaves no label of an example that was never learned. AGAIN if another thread has added it.
         """
-        if label in self.labels.codes:
+        if label in self._labels.codes:
             return AGAIN
-        twin = self.twin()
-        twin._add_label(label)
-        twin._learn_row(x, twin.labels.codes[label], w)
-        self.adopt(twin)
+        changed = self._snapshot()
+        changed._add_label(label)
+        changed._learn_row(x, changed._labels.codes[label], w)
+        self._swap_in(changed)
         return None
 
     # River's own signature has **kwargs, which would swallow misspelt arguments
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
         """The label with the highest score; None before the first label is known."""
-        labels = self.labels
+        labels = self._labels
         scores, known = self._score_row(x), labels.known
-        if labels is not self.labels:  # another thread has added one: are these its scores?
+        if labels is not self._labels:  # another thread has added one: are these its scores?
             return self.predict_one(x)
         return known[scores[0] >= 0.0] if len(known) == 2 else labels.label(scores)
 
@@ -195,15 +196,15 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         return labels.named(scores)
 
     def _learn_targets(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
-        targets.check(self.labels)
+        targets.check(self._labels)
         if predict:
-            batch.check_series([*self.labels.known, *targets.distinct()])
+            batch.check_series([*self._labels.known, *targets.distinct()])
         if not len(batch):
-            return self.labels.labels(np.zeros((0, self.n_outputs)))
+            return self._labels.labels(np.zeros((0, self._n_outputs)))
         if targets.boolean:
             self._make_booleans_known()
         predictions: list[Any] = []
-        for part in self.parts_of(batch, predict):
+        for part in self._parts_of(batch, predict):
             predictions += self._learn_part(part, targets, weights, predict)
         return _joined(predictions) if predict else None
 
@@ -213,46 +214,47 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         rows, before = part.rows, part.before  # of the examples from `start`
         start, last = part.first, part.first + len(rows)
         while start < last:
-            labels = self.labels
+            labels = self._labels
             codes, count = targets.coded(labels, start, last)
             if count == 0:  # a new label: predict without it, then learn with it
                 if predict and before is None:
                     before = self._score_rows(rows[:1])[0]
                 rows = self._rows_with_label(targets.values[start], part, start - part.first, rows)
-                codes, count = targets.coded(self.labels, start, last)
-            scores = np.empty((count, self.n_outputs))
-            self.run_pass(rows[:count], codes[:count], weights[start : start + count], scores)
+                codes, count = targets.coded(self._labels, start, last)
+            scores = np.empty((count, self._n_outputs))
+            self._run_pass(rows[:count], codes[:count], weights[start : start + count], scores)
             if before is not None:
                 predictions.append(labels.labels(before[np.newaxis]))
             if predict:
-                predictions.append(self.labels.labels(scores[before is not None :]))
+                predictions.append(self._labels.labels(scores[before is not None :]))
             start, rows, before = start + count, rows[count:], None
         return predictions
 
     def _rows_with_label(self, label: Any, part: Part, start: int, rows: Any) -> Any:
         """Add a label; returns the rows of a part from `start`, anew if names have other places now."""
-        places = self.features.places
+        places = self._features.places
         self._add_label(label)
-        if self.features.places == places:
+        if self._features.places == places:
             return rows
-        return self.rows_of(part.batch.part(start, len(part.batch)))
+        return self._rows_of(part.batch.part(start, len(part.batch)))
 
     @changes_the_model
     def _make_booleans_known(self) -> None:
-        if not self.labels.known:
+        if not self._labels.known:
             self._add_label(True)
 
     def _reading(self) -> tuple[Labels, float, float]:
         """(labels, slope and lead of the calibration, which maps scores to probabilities)"""
-        if self.block is None:
-            return self.labels, 1.0, 0.0
-        head = memory.head_of(self.block)
-        return self.labels, head.slope or 1.0, head.top_bonus
+        if self._block is None:
+            return self._labels, 1.0, 0.0
+        head = memory.head_of(self._block)
+        return self._labels, head.slope or 1.0, head.top_bonus
 
     def _predictions(self, scores: Rows, read: Any = None) -> Any:
-        return (self.labels if read is None else read[0]).labels(scores)
+        return (self._labels if read is None else read[0]).labels(scores)
 
     def predict_proba_many(self, X: Any) -> Any:
+        """The probabilities of `predict_proba_one` for each row, with a column for each label."""
         batch = batch_of(X, predicted=True)
         scores, (labels, *link) = self._scores_read(batch)
         return batch.table(labels.probabilities(scores, *link))
@@ -268,18 +270,18 @@ def _joined(predictions: list[Any]) -> Any:
 class Regressor(Supervised, base.MiniBatchRegressor):
     """The base class of regressors."""
 
-    usual_kernel = RBF("0.5/d")
+    _usual_kernel = RBF("0.5/d")
 
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        return super().header_fields(n_features) | {"task": Task.REGRESSION, "outputs": 1}
+    def _header_fields(self, n_features: int) -> dict[str, Any]:
+        return super()._header_fields(n_features) | {"task": Task.REGRESSION, "outputs": 1}
 
-    @marked
+    @mutating
     def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
         """Learn an example. `w` scales its step."""
         target = real(y)
         self._learn_row(x, target, 1.0 if w == 1.0 else weight(w))
 
-    @marked
+    @mutating
     def predict_then_learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> float:
         """`predict_one` and then `learn_one` in one go: the prediction before the example is learned.
 
@@ -300,7 +302,7 @@ class Regressor(Supervised, base.MiniBatchRegressor):
 
     def _learn_targets(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
         numbers, scores = targets.numbers(), np.empty((len(batch), 1))
-        self.run_parts(batch, numbers, weights, scores, predict)
+        self._run_parts(batch, numbers, weights, scores, predict)
         return self._predictions(scores)
 
     def _predictions(self, scores: Rows, read: Any = None) -> Any:

@@ -15,7 +15,7 @@ from ..kernels import RBF
 from ..maintenance import Maintenance, Merge, Project
 from .batch_passes import scores_by
 from .calls import Rows
-from .lock import looks_at_the_model
+from .lock import locked_read
 from .one_by_one import OneByOne
 
 FIRST_CAPACITY = 64  # the first capacity of a model without a budget
@@ -33,31 +33,31 @@ class BudgetModel(OneByOne):
     """A kernel expansion in a block."""
 
     @property
-    def budget_in_use(self) -> int | None:
+    def _budget_in_use(self) -> int | None:
         """The limit on the number of vectors; None: no limit."""
         limit: int | None = getattr(self, self.algorithm.columns.limit, None)
         return limit
 
     @functools.cached_property
-    def strategy(self) -> Maintenance | None:  # type: ignore[override]
+    def _strategy(self) -> Maintenance | None:  # type: ignore[override]
         """The maintenance in use: the parameter, or by default merging if the kernel is Gaussian or there is no budget, else
         projection. None for models without the parameter."""
         if not hasattr(self, "maintenance"):
             return None
-        gaussian = isinstance(self.kernel_in_use, RBF)
-        usual = MERGE if gaussian or self.budget_in_use is None else PROJECT
+        gaussian = isinstance(self._kernel_in_use, RBF)
+        usual = MERGE if gaussian or self._budget_in_use is None else PROJECT
         return self.maintenance or self.algorithm.columns.usual or usual
 
-    def capacity_for(self, count: int) -> int:
+    def _capacity_for(self, count: int) -> int:
         """The capacity of a block for `count` vectors and a newcomer."""
-        budget = self.budget_in_use
+        budget = self._budget_in_use
         if budget is None:
             return memory.columns_for(max(FIRST_CAPACITY, count + 1))
         return memory.columns_for(int(min(max(self.algorithm.columns.room, count), budget)) + 1)
 
-    def keep_vectors(self, kept: Any) -> None:
+    def _keep_vectors(self, kept: Any) -> None:
         """Drop all vectors but these, given by their places in increasing order."""
-        model, n = memory.views(self.block), len(kept)
+        model, n = memory.views(self._block), len(kept)
         for table in (model.vectors, model.coefficients, model.norms, model.arrivals):
             table[..., :n] = table[..., kept]
             table[..., n : model.head.count] = 0
@@ -65,9 +65,9 @@ class BudgetModel(OneByOne):
 
     # means of iterates
 
-    def mean_rows(self) -> Any:
+    def _mean_rows(self) -> Any:
         """The coefficients of the mean of iterates, one row for each output: the last rows of `per_vector`."""
-        block = memory.views(self.block)
+        block = memory.views(self._block)
         table = block.per_vector
         return (
             table[len(table) - block.head.outputs :]
@@ -77,60 +77,60 @@ class BudgetModel(OneByOne):
 
     # the expansion itself, without further terms such as a bias
 
-    @looks_at_the_model
-    def vector_rows(self) -> Any:
+    @locked_read
+    def _vector_rows(self) -> Any:
         """The support vectors, one row each, with a column for each place."""
-        model = memory.views(self.block)
-        return np.ascontiguousarray(model.vectors[: self.features.width, : model.head.count].T)
+        model = memory.views(self._block)
+        return np.ascontiguousarray(model.vectors[: self._features.width, : model.head.count].T)
 
-    @looks_at_the_model
-    def coefficient_columns(self) -> Rows:
+    @locked_read
+    def _coefficient_columns(self) -> Rows:
         """The coefficients, one column per support vector."""
-        block = memory.views(self.block)
+        block = memory.views(self._block)
         columns: Rows = block.head.scale * block.coefficients[:, : block.head.count]
         return columns
 
-    def scores_at(self, rows: Any) -> Rows:
+    def _scores_at(self, rows: Any) -> Rows:
         """The values of the expansion at these rows."""
-        return scores_by(self, score, self.block, rows, memory.views(self.block).head.outputs)
+        return scores_by(self, score, self._block, rows, memory.views(self._block).head.outputs)
 
-    def scores_of_vectors(self) -> Rows:
+    def _scores_of_vectors(self) -> Rows:
         """The values of the expansion at its own support vectors, one row each."""
-        model = self.twin()  # so that no thread that learns waits for it
-        scores: Rows = model.scores_at(model.vector_rows())
+        model = self._snapshot()  # so that no thread that learns waits for it
+        scores: Rows = model._scores_at(model._vector_rows())
         return scores
 
-    def gram(self) -> Rows:
+    def _gram(self) -> Rows:
         """The Gram matrix: the kernel of every support vector with every other."""
-        model = self.twin()  # so that no thread that learns waits for it
-        rows = model.vector_rows()
-        values = scores_by(model, kernel_rows, model.block, rows, len(rows))
+        model = self._snapshot()  # so that no thread that learns waits for it
+        rows = model._vector_rows()
+        values = scores_by(model, kernel_rows, model._block, rows, len(rows))
         return 0.5 * (values + values.T)
 
-    def squared_length(self) -> float:
+    def _squared_length(self) -> float:
         """|w|^2, computed from scratch."""
-        model = self.twin()  # so that no thread that learns waits for it
-        products = model.coefficient_columns().T * model.scores_at(model.vector_rows())
+        model = self._snapshot()  # so that no thread that learns waits for it
+        products = model._coefficient_columns().T * model._scores_at(model._vector_rows())
         return max(float(np.sum(products)), 0.0)
 
     # inspection
 
     @property
-    @looks_at_the_model
+    @locked_read
     def n_support_vectors(self) -> int:
         """The number of support vectors."""
-        return 0 if self.block is None else memory.views(self.block).head.count
+        return 0 if self._block is None else memory.views(self._block).head.count
 
     @property
-    @looks_at_the_model
-    def n_repairs(self) -> int:
+    @locked_read
+    def _n_repairs(self) -> int:
         """How often a quantity that is updated step by step had drifted and was computed from scratch.
 
         The squared length |w|^2, a factor of the inverse Gram matrix and the responses of a batch
         Perceptron are updated over millions of steps, and checked from time to time. In tests rounding
         errors stay far below the bounds (relative errors of 1e-6 or less), so a repair hints at a problem.
         """
-        return 0 if self.block is None else memory.views(self.block).head.repairs
+        return 0 if self._block is None else memory.views(self._block).head.repairs
 
     def support_vectors(self) -> list[dict[str, Any]]:
         """The support vectors, oldest first.
@@ -139,21 +139,21 @@ class BudgetModel(OneByOne):
         `arrival`, its place in the order in which vectors came into the model; a vector made by merging
         counts as new.
         """
-        own = self.twin()  # so that no thread that learns waits for it
-        if own.block is None:
+        own = self._snapshot()  # so that no thread that learns waits for it
+        if own._block is None:
             return []
-        model, means, found = memory.views(own.block), own.mean_rows(), []
-        names = {place: name for name, place in own.features.places.items()}
+        model, means, found = memory.views(own._block), own._mean_rows(), []
+        names = {place: name for name, place in own._features.places.items()}
         for j in np.argsort(model.arrivals[: model.head.count]):
             vector = model.vectors[:, j]
             features = {
-                names[place]: own.features.unscaled(names[place], float(vector[place]))
+                names[place]: own._features.unscaled(names[place], float(vector[place]))
                 for place in np.flatnonzero(vector).tolist()
             }
-            coefficients = own.named(model.head.scale * model.coefficients[:, j])
+            coefficients = own._named(model.head.scale * model.coefficients[:, j])
             arrival = int(model.arrivals[j])
             found.append(
                 {"features": features, "coefficients": coefficients, "arrival": arrival}
-                | ({"average": own.named(means[:, j])} if len(means) else {})
+                | ({"average": own._named(means[:, j])} if len(means) else {})
             )
         return found

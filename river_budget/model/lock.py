@@ -71,7 +71,7 @@ class ModelLock:
             raise RuntimeError(NESTED)
 
 
-def let_others() -> None:
+def yield_lock() -> None:
     """Between two parts of a batch, without the lock: let a thread that waits for it have it."""
     if threading.active_count() > 1:
         time.sleep(PAUSE)
@@ -107,7 +107,7 @@ def changes_the_model(method: Method) -> Method:
 
     @functools.wraps(method)
     def changing(self: Any, *arguments: Any, **named: Any) -> Any:
-        lock = self.lock
+        lock = self._lock
         with lock.held:
             lock.refuse_nested()
             try:
@@ -116,16 +116,16 @@ def changes_the_model(method: Method) -> Method:
             finally:
                 lock.changing = False
 
-    return marked(cast(Method, changing))
+    return mutating(cast(Method, changing))
 
 
-def marked(method: Method) -> Method:
+def mutating(method: Method) -> Method:
     """Decorator of a method that changes a model and takes the lock itself."""
     method.changes_the_model = True  # type: ignore[attr-defined]
     return method
 
 
-def looks_at_the_model(function: Method) -> Method:
+def locked_read(function: Method) -> Method:
     """Decorator of a function that inspects a model: it sees the state between two examples of other threads.
 
     Threads that learn wait for the function, so it should be quick.
@@ -133,7 +133,7 @@ def looks_at_the_model(function: Method) -> Method:
 
     @functools.wraps(function)
     def looking(model: Any, *arguments: Any, **named: Any) -> Any:
-        with model.lock.held:
+        with model._lock.held:
             return function(model, *arguments, **named)
 
     return cast(Method, looking)

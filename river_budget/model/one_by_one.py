@@ -2,7 +2,7 @@
 
 All that can fail or run a user's code (looking names up, converting values) happens first, before the lock and before the
 model is touched. Calls are taken from a pool: a nested prediction has its own. An example with exactly the known names is
-written by `PreparedRow.takes`. Any other takes longer to write, so `learn_one` behind a prediction finds it written.
+written by `PreparedRow.try_write`. Any other takes longer to write, so `learn_one` behind a prediction finds it written.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHORT_LIST_FEATURES = 32  # features of an example
 def read_scores(scores: Any) -> Any:
     """The scores from before an example was learned, as a list.
 
-    Where there is no memory for it, once more: what the first try has given back may be enough.
+    If memory runs out it retries once: the failed call freed some.
     """
     try:
         return scores.tolist()
@@ -30,7 +30,7 @@ def read_scores(scores: Any) -> Any:
         return scores.tolist()
 
 
-def taken_from(pool: list[Any]) -> Any:
+def pop_or_none(pool: list[Any]) -> Any:
     """A call from a pool; None if there is none: another thread may take the last one at any time."""
     try:
         return pool.pop() if pool else None
@@ -49,20 +49,20 @@ class OneByOne(ManyAtOnce):
         Returns the scores before it was learned, if they are wanted; AGAIN, with nothing learned, if another thread has
         added a label.
         """
-        lock, rows = self.lock, self.free_rows
+        lock, rows = self._lock, self._free_rows
         try:
             row = rows.pop()
         except IndexError:
             return self._learn_any(x, target, w, labels, wanted)
-        if not row.takes(x):
+        if not row.try_write(x):
             rows.append(row)
             return self._learn_any(x, target, w, labels, wanted)
         row.target[0], row.weight[0] = target, w
         with lock.held:
             # free_rows is another list if another thread has changed names, labels or block
             if (
-                rows is self.free_rows
-                and (labels is None or labels is self.labels)  # type: ignore[attr-defined]
+                rows is self._free_rows
+                and (labels is None or labels is self._labels)  # type: ignore[attr-defined]
                 and not lock.changing
             ):
                 try:
@@ -80,11 +80,11 @@ class OneByOne(ManyAtOnce):
         self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
     ) -> Any:
         """The same for any example: with some of the known features or with new ones, or at which the pass stops."""
-        lock, call = self.lock, self._call_with(x)
+        lock, call = self._lock, self._call_with(x)
         with lock.held:
             if lock.changing:
                 raise RuntimeError(NESTED)
-            if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
+            if labels is not None and labels is not self._labels:  # type: ignore[attr-defined]
                 return AGAIN
             try:
                 lock.changing = True
@@ -93,32 +93,32 @@ class OneByOne(ManyAtOnce):
                 lock.changing = False
 
     def _learn_call(self, call: Any, target: float, w: float, wanted: bool = False) -> Any:
-        """Learn the example of a call, with the lock. Lent places are kept if the pass stores it.
+        """Learn the example of a call, with the lock. Reserved places are committed if the pass stores it.
 
-        Behind the pass nothing asks for memory, but for scores that are wanted (`read_scores`): else an example could be
-        learned, and the call fail.
+        Nothing is allocated after the pass except for the scores (`read_scores`): else a call could fail whose example
+        was learned.
         """
-        if call.edition is not self.edition:
+        if call.version is not self._version:
             # the first example, or another thread has changed the model since it was written
-            if self.block is None:
-                self.try_kernel([call.x[name] for name in in_order(call.x)])
-                self.add_features(list(call.x))
-            return self._learn_call(self._written(call.x), target, w, wanted)
+            if self._block is None:
+                self._try_kernel([call.x[name] for name in in_order(call.x)])
+                self._add_features(list(call.x))
+            return self._learn_call(self._prepare_call(call.x), target, w, wanted)
         if call.new:
             return self._learn_new(call, target, w, wanted)
         call.target[0], call.weight[0] = target, w
-        block, arrived = self.block, call.arrived[0] if call.lent else 0
+        block, arrived = self._block, call.arrived[0] if call.lent else 0
         try:
             try:
                 if not call.learn():
                     # the model must be prepared first, or a warning is due
-                    self.run_pass(*call.arrays)
+                    self._run_pass(*call.arrays)
             finally:
-                if call.lent and (call.arrived[0] != arrived or self.block is not block):
+                if call.lent and (call.arrived[0] != arrived or self._block is not block):
                     self._keep_names(call)
         except BaseException:
             # Ctrl-C may come wherever a function begins, also where names are kept
-            if call.lent and (call.arrived[0] != arrived or self.block is not block):
+            if call.lent and (call.arrived[0] != arrived or self._block is not block):
                 self._keep_names(call)
             raise
         scores = read_scores(call.scores) if wanted else None
@@ -130,8 +130,8 @@ class OneByOne(ManyAtOnce):
         x, new = call.x, call.new
         self._give_back(call)
         try:
-            self.add_features(new, x)
-            return self._learn_call(self._written(x), target, w, wanted)
+            self._add_features(new, x)
+            return self._learn_call(self._prepare_call(x), target, w, wanted)
         except BaseException:
             self.algorithm.columns.take_back(self, new)
             raise
@@ -141,13 +141,13 @@ class OneByOne(ManyAtOnce):
         try:
             self._keep_unknown(call)
         except (MemoryError, SystemError):  # as CPython says it in places
-            self.free_lists.clear()
+            self._free_lists.clear()
             self._keep_unknown(call)
         call.lent = False
 
     def _keep_unknown(self, call: Any) -> None:
-        if not self.features.knows(call.x):
-            self.change_names(self.features.keep, call.x, call.places)
+        if not self._features.knows(call.x):
+            self._change_names(self._features.commit, call.x, call.places)
 
     def _score_row(self, x: dict[Any, Any], read: bool = False) -> Any:
         """f(x), a list with one number per output. Missing values in x count as absent features.
@@ -157,15 +157,15 @@ class OneByOne(ManyAtOnce):
         River's scalers return NaN for features that they have not learned, and in progressive validation the
         prediction comes first.
         """
-        rows = self.free_rows
+        rows = self._free_rows
         try:
             row = rows.pop()
         except IndexError:
             pass
         else:
-            if row.takes(x):
-                with self.lock.held:
-                    if rows is self.free_rows:
+            if row.try_write(x):
+                with self._lock.held:
+                    if rows is self._free_rows:
                         scores = row.score()
                         rows.append(row)
                         return (scores, self._reading()) if read else scores
@@ -174,10 +174,10 @@ class OneByOne(ManyAtOnce):
         try:
             call = self._call_with(x)
         except ValueError:
-            call = self._call_with(self.features.present(x))
-        with self.lock.held:
-            if call.edition is not self.edition:
-                call = self._written(call.x)
+            call = self._call_with(self._features.present(x))
+        with self._lock.held:
+            if call.version is not self._version:
+                call = self._prepare_call(call.x)
             # where features are drawn, unknown ones count
             if call.block is not None and not (call.new and self.algorithm.columns.draws):
                 scores = call.score()
@@ -191,31 +191,31 @@ class OneByOne(ManyAtOnce):
 
     def _call_with(self, x: dict[Any, Any]) -> Any:
         """A call that holds this example: as the last prediction has written it, or written now."""
-        lists = self.free_lists
-        if (call := taken_from(lists)) is not None:
-            if call.edition is self.edition and call.holds(x):
+        lists = self._free_lists
+        if (call := pop_or_none(lists)) is not None:
+            if call.version is self._version and call.holds(x):
                 return call
             lists.append(call)
-        return self._written(x)
+        return self._prepare_call(x)
 
-    def _written(self, x: dict[Any, Any]) -> Any:
+    def _prepare_call(self, x: dict[Any, Any]) -> Any:
         """A call to which this example is written, as a whole row or as a list.
 
         New names are lent places, which they keep if the example is learned and stored: a mistake-driven model stores
         few documents, and to give places to the names of all, and forget most, takes a third more time.
         """
-        edition, features = self.edition, self.features
+        version, features = self._version, self._features
         x, total = features.summed(x)
-        if self.block is None:
+        if self._block is None:
             return Unwritten(x)
         whole = 0 < len(x) == len(features.places) == features.width
-        if not self.takes_lists or (whole and features.knows(x)):
+        if not self._takes_lists or (whole and features.knows(x)):
             call: Any = self._call_for_row()
             features.pack_row(x, call.values)
             call.new = features.unknown(x)
         else:
             call = self._call_for_list(len(x))
-            lent = features.lent(x) if self.algorithm.columns.lends else NO_PLACES
+            lent = features.reserve(x) if self.algorithm.columns.lends else NO_PLACES
             call.lent = lent is not NO_PLACES
             places = list(map(features.places.get, x, lent))
             # by the order in which they will get places, as their norm is a sum
@@ -229,34 +229,34 @@ class OneByOne(ManyAtOnce):
                 if -1 in places
                 else ()
             )
-        call.x, call.total, call.edition = x, total, edition
+        call.x, call.total, call.version = x, total, version
         return call
 
     def _give_back(self, call: Any) -> None:
         """Keep a call for other examples: a list if it is of the present block, a row if also of the present names."""
         try:
             if type(call) is PreparedList:
-                if call.block is self.block:
-                    self.free_lists.append(call)
-            elif call.edition is self.edition:
-                self.free_rows.append(call)
+                if call.block is self._block:
+                    self._free_lists.append(call)
+            elif call.version is self._version:
+                self._free_rows.append(call)
         except MemoryError:  # it is made anew when it is needed
             pass
 
     def _call_for_row(self) -> PreparedRow:
         """A prepared call for one example with all known features."""
-        row: PreparedRow | None = taken_from(self.free_rows)
+        row: PreparedRow | None = pop_or_none(self._free_rows)
         if row is None:
-            with self.lock.held:
-                row = PreparedRow(self, self.block, self.features)
+            with self._lock.held:
+                row = PreparedRow(self, self._block, self._features)
         return row
 
     def _call_for_list(self, entries: int) -> PreparedList:
         """A prepared call for one example with some of the features, with room for so many."""
-        prepared: PreparedList | None = taken_from(self.free_lists)
+        prepared: PreparedList | None = pop_or_none(self._free_lists)
         if prepared is not None and entries <= prepared.room:
             return prepared
         # first: another thread may change the passes with the block, and then this is an old one
-        block = self.block
+        block = self._block
         room = max(SHORT_LIST_FEATURES, 2 * entries)
         return PreparedList(self, block, room)

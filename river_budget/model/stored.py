@@ -18,7 +18,7 @@ from .columns import Columns, check_compiled
 
 FULL_CAPACITY_BUDGET = 1024  # models with at most this budget allocate all vectors at the start
 FREE_SHARE = 0.5  # a table grows if forgetting names leaves fewer free places
-LARGEST_TABLE = 2**26  # bytes of the table of vectors: a warning says how many
+LARGEST_USUAL_TABLE = 2**26  # bytes of the table of vectors: a warning says how many
 KEPT_SHARE = 0.75  # of the places of a table at its bound, the share that stays in use
 GROWTH_FACTOR = 2  # the factor by which a block's capacity grows
 
@@ -39,7 +39,7 @@ class Vectors(Columns):
     # parameters
 
     def check(self, model: Any, parameters: Mapping[str, Any]) -> None:
-        strategy = model.strategy
+        strategy = model._strategy
         if strategy is None:
             return
         check_compiled("maintenance", strategy, STRATEGIES)
@@ -47,62 +47,62 @@ class Vectors(Columns):
         if isinstance(learn, Mapping) and not hasattr(model, "span") and strategy.kind not in learn:
             raise ValueError(f"{type(model).__name__} has no pass for maintenance {strategy!r}")
         limited = parameters["budget"] is not None
-        if limited and strategy.needs_rbf and not isinstance(model.kernel_in_use, RBF):
+        if limited and strategy.needs_rbf and not isinstance(model._kernel_in_use, RBF):
             raise ValueError(
-                f"maintenance {strategy!r} needs a Gaussian kernel (RBF), not kernel={model.kernel_in_use!r}"
+                f"maintenance {strategy!r} needs a Gaussian kernel (RBF), not kernel={model._kernel_in_use!r}"
             )
 
     def changed(self, model: Any, name: str) -> None:
         if name != self.limit:
             return
-        vars(model).pop("strategy", None)
-        strategy = model.strategy  # which may follow from the budget
-        if model.block is None:
+        vars(model).pop("_strategy", None)
+        strategy = model._strategy  # which may follow from the budget
+        if model._block is None:
             return
-        head, budget = memory.views(model.block).head, model.budget_in_use
+        head, budget = memory.views(model._block).head, model._budget_in_use
         head.budget = memory.UNLIMITED if budget is None else budget
         if head.count > head.budget:
             model.algorithm.after.budget(model, False)
-        sizes = {"capacity": model.capacity_for(memory.views(model.block).head.count)}
+        sizes = {"capacity": model._capacity_for(memory.views(model._block).head.count)}
         if budget is None and strategy is not None:
             # another one by default: tables of a projection would grow with the square of the number of vectors
             fields = strategy.header_fields()
             sizes["factored"] = fields.pop("factored")
             for field, value in fields.items():
                 setattr(head, field, value)
-        model.resize_block(**sizes)
+        model._resize_block(**sizes)
 
     def promoted(self, model: Any) -> None:
-        split(model.mean_rows())
+        split(model._mean_rows())
 
     # vectors
 
     def header(self, model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
-        budget, strategy = model.budget_in_use, model.strategy
-        means = model.n_outputs if getattr(model, "average", False) else 0
+        budget, strategy = model._budget_in_use, model._strategy
+        means = model._n_outputs if getattr(model, "average", False) else 0
         return (strategy.header_fields() if strategy else {}) | {
-            "capacity": model.capacity_for(0),
+            "capacity": model._capacity_for(0),
             "budget": memory.UNLIMITED if budget is None else budget,
             "per_vector": fields.get("per_vector", 0) + means,
         }
 
     def grow(self, model: Any) -> None:
         """Double the capacity of the block, for models without a budget or with a large one."""
-        grown = GROWTH_FACTOR * memory.views(model.block).head.capacity
-        if model.budget_in_use is not None:
-            grown = min(grown, model.budget_in_use + 1)
-            head = memory.head_of(model.block)
+        grown = GROWTH_FACTOR * memory.views(model._block).head.capacity
+        if model._budget_in_use is not None:
+            grown = min(grown, model._budget_in_use + 1)
+            head = memory.head_of(model._block)
             if memory.columns_for(grown) <= head.capacity:
                 raise RuntimeError(
                     f"the round of {type(model).__name__} has left {head.count} vectors, with {self.limit}="
-                    f"{model.budget_in_use}: it must remove those beyond, as `keep` of extending.algorithm does"
+                    f"{model._budget_in_use}: it must remove those beyond, as `keep` of extending.algorithm does"
                 )
         try:
-            model.resize_block(capacity=memory.columns_for(grown))
+            model._resize_block(capacity=memory.columns_for(grown))
         except MemoryError as error:
             error.add_note(
-                f"{type(model).__name__} needs room for {grown} support vectors of {len(model.features)} features"
-                f"{' and a table of their number squared' if model.header_fields(1).get('factored') else ''}: "
+                f"{type(model).__name__} needs room for {grown} support vectors of {len(model._features)} features"
+                f"{' and a table of their number squared' if model._header_fields(1).get('factored') else ''}: "
                 f"a smaller {self.limit} limits it"
             )
             raise
@@ -111,57 +111,57 @@ class Vectors(Columns):
 
     def make_room(self, model: Any, new: int, beside: Collection[Any]) -> None:
         """Forget names that no vector uses, or make the table wider."""
-        width = memory.head_of(model.block).width
-        if not model.takes_lists or _free_places(model, width) >= new:
+        width = memory.head_of(model._block).width
+        if not model._takes_lists or _free_places(model, width) >= new:
             super().make_room(model, new, beside)
             return
         self._forget_unused(model, beside)
         if _free_places(model, width) >= max(new, FREE_SHARE * width):
             return
-        capacity = memory.views(model.block).head.capacity
-        most = max(LARGEST_TABLE // (8 * capacity), len(beside) + new)
+        capacity = memory.views(model._block).head.capacity
+        most = max(LARGEST_USUAL_TABLE // (8 * capacity), len(beside) + new)
         wider = min(int((1.0 + FREE_SHARE) * (width + new)), most)
         if wider > width:
-            model.resize_block(width=wider)
-        if _free_places(model, memory.head_of(model.block).width) < new:
-            twin = model.twin()  # as Ctrl-C may come between the steps
-            _drop_smallest(twin, most, new, beside)
-            model.adopt(twin)
+            model._resize_block(width=wider)
+        if _free_places(model, memory.head_of(model._block).width) < new:
+            changed = model._snapshot()  # as Ctrl-C may come between the steps
+            _drop_smallest(changed, most, new, beside)
+            model._swap_in(changed)
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:
-        places, vectors = model.features.places, memory.views(model.block).vectors
+        places, vectors = model._features.places, memory.views(model._block).vectors
         unused = [name for name in names if name in places and not vectors[places[name]].any()]
-        model.change_names(model.features.remove, unused)
+        model._change_names(model._features.remove, unused)
 
     def _forget_unused(self, model: Any, kept: Collection[Any]) -> None:
         """Forget the names that no vector uses."""
-        block = memory.views(model.block)
+        block = memory.views(model._block)
         numbers = block.vectors.view(np.int64)[:, : block.head.count]
         used = np.bitwise_or.reduce(numbers, axis=1) != 0  # twice as fast as `any` of floats
         if not used.all():
-            model.change_names(model.features.forget, used, kept)
+            model._change_names(model._features.forget, used, kept)
 
 
 def _free_places(model: Any, width: int) -> int:
-    return width - len(model.features)
+    return width - len(model._features)
 
 
 def _drop_smallest(model: Any, most: int, new: int, kept: Collection[Any]) -> None:
     """Set the features with the smallest numbers in all vectors to 0, and forget their names: the table is full."""
     issue_once(model, FULL_TABLE)
-    block = memory.views(model.block)
+    block = memory.views(model._block)
     vectors = block.vectors[:, : block.head.count]
     sizes = np.abs(vectors).max(axis=1, initial=0.0)
-    places = model.features.places
+    places = model._features.places
     sizes[[places[name] for name in kept if name in places]] = np.inf
     room = min(int(KEPT_SHARE * most), most - new)
     dropped = np.argsort(sizes, kind="stable")[: max(len(sizes) - room, 0)]
     vectors[dropped] = 0.0
-    lengths = np.abs if isinstance(model.kernel_in_use, Laplacian) else np.square
+    lengths = np.abs if isinstance(model._kernel_in_use, Laplacian) else np.square
     block.norms[: block.head.count] = lengths(vectors).sum(axis=0)
     used = np.ones(len(sizes), bool)
     used[dropped] = False
-    model.change_names(model.features.forget, used, kept)
+    model._change_names(model._features.forget, used, kept)
 
 
 def split(table: Any) -> None:

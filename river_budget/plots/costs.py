@@ -23,7 +23,7 @@ from .running import (
     warm_up,
 )
 
-FIRST = 300  # examples to learn before times are measured, so that all code is compiled
+UNTIMED = 300  # examples to learn before times are measured, so that all code is compiled
 TIME, MEMORY = "µs per example", "kB"
 
 
@@ -145,7 +145,7 @@ def _draw(
     for k, rows in enumerate(in_orders(stream, orders, examples)):
         for name, model in entries.items():
             if k == 0:
-                warm_up(model, rows[:FIRST])
+                warm_up(model, rows[:UNTIMED])
             clone = model.clone()
             seconds, guesses = predict_and_learn(clone, rows)
             costs[name].append(1e6 * seconds / len(rows) if cost == TIME else memory(clone) / 1000)

@@ -11,7 +11,7 @@ from river import base
 
 from ..inputs.features import in_order
 from ..inputs.targets import Labels
-from ..wrappers.nested import before_last, is_ours, last_step
+from ..wrappers.nested import before_last, is_model, last_step
 from .figures import DPI, ONLY_PANEL, SMALL, TEXT, load_matplotlib, pyplot
 from .line_styles import BLUE, COLOURS, GREY, VERMILLION
 from .running import Example, Floats
@@ -101,7 +101,7 @@ def decision_surface(
         colours = {}
         _draw_levels(ax, model, last, plane)
     _draw_points(ax, points, places, colours)
-    _draw_vectors(ax, stored, colours, getattr(last, "labels", None))
+    _draw_vectors(ax, stored, colours, getattr(last, "_labels", None))
     _add_legend(ax, colours, bool(stored))
     ax.set(xlim=box[:2], ylim=box[2:])
     ax.set_xlabel(f"feature {names[0]}", fontsize=TEXT)
@@ -118,7 +118,7 @@ def _two_features(
     last: Any, points: Sequence[Example], features: Sequence[Any] | None
 ) -> list[Any]:
     if features is None:
-        known = list(points[0][0]) if points else in_order(last.features) if is_ours(last) else []
+        known = list(points[0][0]) if points else in_order(last._features) if is_model(last) else []
         if len(known) != 2:
             raise ValueError(
                 f"there must be two features to show, not {len(known)}: features=(...) names them"
@@ -163,7 +163,7 @@ def _draw_regions(
     order = in_order({*found.flat, *labels})
     colours = {label: PALETTE[i % len(PALETTE)] for i, label in enumerate(order)}
     numbers = _numbers(found, order.index)
-    if len(order) == 2 and is_ours(last):  # draw the boundary between grid points too
+    if len(order) == 2 and is_model(last):  # draw the boundary between grid points too
         sure = plane.predictions(model.predict_proba_one)
         numbers = _numbers(sure, lambda shares: shares.get(order[1], 0.0))
     edges = np.arange(len(order) + 1) - 0.5
@@ -187,7 +187,7 @@ def _draw_levels(ax: Any, model: Any, last: Any, plane: Plane) -> None:
     bar = ax.figure.colorbar(shades, ax=ax, ticks=load_matplotlib().ticker.MaxNLocator(10))
     bar.set_label("anomaly score" if detector else "prediction", fontsize=TEXT)
     bar.ax.tick_params(labelsize=SMALL)
-    if detector and is_ours(last) and values.min() < HALF < values.max():
+    if detector and is_model(last) and values.min() < HALF < values.max():
         bar.add_lines(
             ax.contour(plane.x, plane.y, values, [HALF], colors=VERMILLION, linewidths=1.5)
         )

@@ -21,7 +21,7 @@ import numpy as np
 from ..core import memory
 from ..model.algorithm import value_of, values_of
 from ..model.expansion import BudgetModel
-from ..model.stored import LARGEST_TABLE
+from ..model.stored import LARGEST_USUAL_TABLE
 from ..parameters import WHOLE
 from . import plain, trust
 from .archive import Arrays, Source
@@ -45,19 +45,19 @@ def is_window(model: Any) -> bool:
 
 def encoded(model: Any, arrays: Arrays) -> Node:
     """A model as a node of the file; its arrays are added to `arrays`."""
-    model = model.twin()  # so that no thread that learns waits for it
-    parameters = {name: plain.encoded(getattr(model, name)) for name in model.parameters()}
+    model = model._snapshot()  # so that no thread that learns waits for it
+    parameters = {name: plain.encoded(getattr(model, name)) for name in model._parameters()}
     node: Node = {"class": type(model).__name__, "parameters": parameters}
-    node |= {"entropy": str(model.entropy), "target_name": plain.encoded(model.target_name)}
-    names, places = model.features.in_rows, model.features.places
+    node |= {"entropy": str(model._entropy), "target_name": plain.encoded(model._target_name)}
+    names, places = model._features.in_rows, model._features.places
     node["features"] = [plain.encoded(name) for name in names]
-    if model.features.vacant:
+    if model._features.vacant:
         node["places"] = [places[name] for name in names]
-    if hasattr(model, "labels"):
-        node["labels"] = [plain.encoded(label) for label in model.labels.known]
-    if model.block is None:
+    if hasattr(model, "_labels"):
+        node["labels"] = [plain.encoded(label) for label in model._labels.known]
+    if model._block is None:
         return node
-    head, record = memory.views(model.block).head, model.state_record()
+    head, record = memory.views(model._block).head, model._state_record()
     node["numbers"] = {name: _number(getattr(head, name)) for name in trust.NUMBERS}
     node["own"] = {name: _number(record[name]) for name in record.dtype.names}
     node["arrays"] = int(next(reversed(arrays)).partition("/")[0]) + 1 if arrays else 0
@@ -77,7 +77,7 @@ def _keeps_whole_factor(model: Any) -> bool:
 
 def _tables(model: Any) -> dict[str, Any]:
     """The used parts of the tables of a block, and the algorithm's own; of vectors the rest is 0."""
-    block, width = memory.views(model.block), max(model.features.width, 1)
+    block, width = memory.views(model._block), max(model._features.width, 1)
     n = block.head.count
     parts = {"vectors": (slice(width), slice(n)), "factor": (slice(n), slice(n))}
     found: dict[str, Any] = {
@@ -103,23 +103,23 @@ def _number(value: Any) -> Any:
 def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
     model = plain.built(kind, node.get("parameters"))
     trust.check_parameters(model)
-    model.entropy = trust.number(node.get("entropy"), "entropy", *trust.RANDOM)
-    model.target_name = plain.name(node.get("target_name"))
+    model._entropy = trust.number(node.get("entropy"), "entropy", *trust.RANDOM)
+    model._target_name = plain.name(node.get("target_name"))
     _restore_features(model, node, source)
-    if hasattr(model, "labels"):
+    if hasattr(model, "_labels"):
         _restore_labels(model, _names(node.get("labels"), "labels", source))
     if "numbers" in node:
         _restore_block(model, node, source, only_predicts)
     else:
-        if len(model.features):
+        if len(model._features):
             raise damaged("it knows features, and no more about them")
-        source.reserve(2 * trust.size_of(model.header_fields(1)))
+        source.reserve(2 * trust.size_of(model._header_fields(1)))
     return model
 
 
 def _restore_features(model: Any, node: Node, source: Source) -> None:
     names = _names(node.get("features"), "features", source)
-    model.features = model.index_of(names)
+    model._features = model._index_of(names)
     places = node.get("places")
     if places is None:
         return
@@ -129,7 +129,7 @@ def _restore_features(model: Any, node: Node, source: Source) -> None:
     if places[-1] >= trust.MOST_PLACES or places == list(range(len(names))):
         raise damaged("its places are out of range")
     source.reserve(PLACE_BYTES * places[-1])
-    model.features.move_to(places)
+    model._features.move_to(places)
 
 
 def _names(values: Any, what: str, source: Source) -> list[Any]:
@@ -143,43 +143,43 @@ def _names(values: Any, what: str, source: Source) -> list[Any]:
 
 
 def _restore_labels(model: Any, names: list[Any]) -> None:
-    labels = model.labels
+    labels = model._labels
     try:
         labels.check(names)
     except ValueError as error:
         raise damaged(str(error)) from None
     if labels.closed and names != labels.known:
         raise damaged("its labels do not fit its classes")
-    model.labels = labels.with_known(names)
+    model._labels = labels.with_known(names)
 
 
 def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) -> None:
     numbers, own, folder = trust.numbers(node.get("numbers")), node.get("own"), node.get("arrays")
     if not (isinstance(own, dict) and type(folder) is int):
         raise damaged("a part of its state is missing")
-    count, width = numbers["count"], max(model.features.width, 1)
+    count, width = numbers["count"], max(model._features.width, 1)
     columns = model.algorithm.columns
     most = 2 * width + SPARE_PLACES
     if isinstance(model, BudgetModel):  # names that were forgotten leave places
-        most = max(most, LARGEST_TABLE // (8 * (count + 1)))
+        most = max(most, LARGEST_USUAL_TABLE // (8 * (count + 1)))
     try:
         # sizes of its tables, and whether it may have vacant places, may follow from the record
         columns.restore(model, own)
     except ValueError as error:
         raise damaged(str(error)) from None
-    if not width <= numbers["width"] <= most or (model.features.vacant and not model.takes_lists):
+    if not width <= numbers["width"] <= most or (model._features.vacant and not model._takes_lists):
         raise damaged("its width does not fit its features")
     fields = _fields(model, numbers, only_predicts)
     if is_window(model) and not only_predicts:
         fields["factored"] = int(f"{folder}/factor" in source.arrays)
     source.reserve(2 * trust.size_of(fields))  # it is copied to be compared
-    model.block = memory.allocate(stamp=model.stamp(), **fields)
+    model._block = memory.allocate(stamp=model._stamp(), **fields)
     columns.init_tables(model)
     _restore_own(model, own)
-    block = memory.views(model.block)
+    block = memory.views(model._block)
     for name, table in _tables(model).items():
         table[...] = trust.table(source, folder, name, table.shape, table.dtype)
-    if isinstance(model, BudgetModel) and block.vectors[model.features.vacant].any():
+    if isinstance(model, BudgetModel) and block.vectors[model._features.vacant].any():
         raise damaged("its vectors have numbers at vacant places")
     trust.check_state(model, count)
     if only_predicts and is_window(model):
@@ -188,15 +188,15 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
 
 def _drop_idle_vectors(model: Any) -> None:
     """Drop the vectors whose coefficients are 0, for a model that only predicts."""
-    block = memory.views(model.block)
+    block = memory.views(model._block)
     used = np.flatnonzero(block.coefficients[:, : block.head.count].any(axis=0))
-    model.keep_vectors(used)
-    model.resize_block(capacity=memory.columns_for(len(used)))
+    model._keep_vectors(used)
+    model._resize_block(capacity=memory.columns_for(len(used)))
 
 
 def _fields(model: Any, numbers: dict[str, Any], only_predicts: bool) -> dict[str, Any]:
     """The header fields of the new block: those of a new model, and the numbers of the file."""
-    fields: dict[str, Any] = model.header_fields(max(numbers["width"], 1))
+    fields: dict[str, Any] = model._header_fields(max(numbers["width"], 1))
     fields |= {name: numbers[name] for name in trust.NUMBERS if name not in ("count", "gamma")}
     count = numbers["count"]
     if "gamma" in fields:
@@ -207,10 +207,10 @@ def _fields(model: Any, numbers: dict[str, Any], only_predicts: bool) -> dict[st
         if count != fields["count"]:
             raise damaged("its size does not fit its parameters")
     else:
-        limit = model.budget_in_use
+        limit = model._budget_in_use
         if limit is not None and count > limit:
             raise damaged(f"it holds {count} vectors, more than {limit}")
-        room = memory.columns_for(count) if only_predicts else model.capacity_for(count)
+        room = memory.columns_for(count) if only_predicts else model._capacity_for(count)
         fields |= {"count": count, "capacity": room}
     if only_predicts:
         fields["factored"] = 0
@@ -221,7 +221,7 @@ def _fields(model: Any, numbers: dict[str, Any], only_predicts: bool) -> dict[st
 
 def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
     """Restore the algorithm's own record; integers that `start` sets must be equal to those in the file."""
-    record, start = model.state_record(), values_of(model.algorithm.start, model)
+    record, start = model._state_record(), values_of(model.algorithm.start, model)
     if numbers.keys() != set(record.dtype.names):
         raise damaged("its own numbers are others")
     for name, value in numbers.items():
@@ -231,4 +231,4 @@ def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
                 raise damaged(f"{name} does not fit its parameters")
         else:
             record[name] = math.nan if value is None else trust.number(value, name, -math.inf)
-    model.write_parameters()
+    model._write_parameters()

@@ -104,8 +104,8 @@ def check_declared(model: Any) -> None:
     kinds = model.algorithm.state
     whole = {name for name in kinds.names if kinds[name].kind in "iu"}
     ranges = ranges_of(model)
-    missing = whole.difference(model.parameters(), model.algorithm.start, ranges)
-    if model.block is not None and memory.views(model.block).head.per_vector:
+    missing = whole.difference(model._parameters(), model.algorithm.start, ranges)
+    if model._block is not None and memory.views(model._block).head.per_vector:
         missing |= {"per_vector"}.difference(ranges)
     if missing:
         raise NotImplementedError(
@@ -116,8 +116,8 @@ def check_declared(model: Any) -> None:
 
 def check_parameters(model: Any) -> None:
     """Refuse very large values of parameters that users may set to any number."""
-    kernel = model.kernel_in_use
-    values = {name: getattr(model, name) for name in model.parameters()}
+    kernel = model._kernel_in_use
+    values = {name: getattr(model, name) for name in model._parameters()}
     for owner in (model, kernel, getattr(kernel, "kernel", kernel)):
         given = values if owner is model else vars(owner)
         for name, (_, most) in ranges_of(owner).items():
@@ -128,7 +128,7 @@ def check_parameters(model: Any) -> None:
 def check_state(model: Any, count: int) -> None:
     """Check the state of a model whose block has been filled from a file."""
     check_declared(model)
-    block, record = memory.views(model.block), model.state_record()
+    block, record = memory.views(model._block), model._state_record()
     tables = model.algorithm.columns.tables(model)
     for name, (least, most) in ranges_of(model).items():
         if name in record.dtype.names:
@@ -149,12 +149,12 @@ def check_state(model: Any, count: int) -> None:
 
 def _check_vectors(model: Any, count: int) -> None:
     """Check that arrival numbers differ, and that the norms are those of the vectors."""
-    block = memory.views(model.block)
+    block = memory.views(model._block)
     arrivals = block.arrivals[:count]
     if count and not 0 <= arrivals.min() <= arrivals.max() < block.head.arrived:
-        raise damaged("its vectors have come from the future")
+        raise damaged("an arrival number of its vectors is out of range")
     if len(np.unique(arrivals)) < count:
-        raise damaged("two of its vectors have come at once")
+        raise damaged("two of its vectors have the same arrival number")
     if block.head.kernel == Kernel.CUSTOM:  # norms are values of a user's function
         if not (np.abs(block.norms[:count]) <= BOUND).all():
             raise damaged("its norms are out of range")

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from ..algorithms.auto.estimators import AutoKernelClassifier
-from ..wrappers.nested import changed, is_bare, last_step
+from ..wrappers.nested import changed, is_estimator, last_step
 from ..wrappers.pipelines import decision_function_one
 from .common import RiverEstimator
 
@@ -174,7 +174,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
 
         """
         X = self._rows(X)
-        if is_bare(self.model_):
+        if is_estimator(self.model_):
             found = self.model_.predict_proba_many(self._batch(X))
             return np.column_stack([found[label] for label in self._model_labels])
         rows = [self.model_.predict_proba_one(x) for x in self._dicts(X)]
@@ -192,8 +192,8 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
 
         """
         X = self._rows(X)
-        labels, n = last_step(self.model_)[1].labels.known, len(self.classes_)
-        if is_bare(self.model_):
+        labels, n = last_step(self.model_)[1]._labels.known, len(self.classes_)
+        if is_estimator(self.model_):
             scores = self.model_._score_batch(self._batch(X))
         else:
             found = [decision_function_one(self.model_, x) for x in self._dicts(X)]

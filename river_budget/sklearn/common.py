@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ..guard.passing import takes_text
 from ..inputs.batches import Batch
 from ..parameters import boolean, whole
-from ..wrappers.nested import changed, is_bare, parameters_of, part_of
+from ..wrappers.nested import changed, is_estimator, parameters_of, part_of
 
 
 class RiverEstimator(BaseEstimator):  # type: ignore[misc]
@@ -112,7 +112,7 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, X: Any, targets: Any, weights: Any) -> None:
         model, targets = self.model_, targets.tolist()
-        if is_bare(model):
+        if is_estimator(model):
             w = np.ones(len(X)) if weights is None else weights
             model.learn_many(self._batch(X), targets, w)
         elif weights is None:
@@ -168,7 +168,7 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
         return (dict(zip(names, row, strict=True)) for row in X.tolist())
 
     def _predictions(self, X: Any) -> list[Any]:
-        if is_bare(self.model_):
+        if is_estimator(self.model_):
             found: list[Any] = self.model_.predict_many(self._batch(X)).tolist()
             return found
         return [self.model_.predict_one(x) for x in self._dicts(X)]

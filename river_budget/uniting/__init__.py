@@ -125,8 +125,10 @@ def _merged(models: list[Any], weights: list[float], budget: int | None) -> Any:
     if isinstance(first, compose.TargetTransformRegressor):
         return _merged_target_scaler(models, weights, budget)
     if isinstance(first, StreamModel):
-        if first.no_sum:
-            raise ValueError(f"models of {type(first).__name__} cannot be merged: {first.no_sum}")
+        if first._unmergeable_because:
+            raise ValueError(
+                f"models of {type(first).__name__} cannot be merged: {first._unmergeable_because}"
+            )
         return weighted_sum(models, weights, budget)
     return rivers.merged(models, weights)
 

@@ -58,17 +58,17 @@ def check_alike(models: list[Any], source: Any) -> None:
 def _settings(model: Any) -> dict[str, Any]:
     """The parameters that determine a model's function and cannot change."""
     free = UNITED | model._mutable_attributes
-    settings = {name: getattr(model, name) for name in model.parameters() if name not in free}
+    settings = {name: getattr(model, name) for name in model._parameters() if name not in free}
     if "maintenance" in settings:
-        settings["maintenance"] = model.strategy
-    kernel, learned = model.kernel_in_use, model.block is not None
+        settings["maintenance"] = model._strategy
+    kernel, learned = model._kernel_in_use, model._block is not None
     if learned and hasattr(kernel, "gamma"):
-        kernel = type(kernel)(**vars(kernel) | {"gamma": memory.views(model.block).head.gamma})
+        kernel = type(kernel)(**vars(kernel) | {"gamma": memory.views(model._block).head.gamma})
     settings["kernel"] = kernel
     # random waves may be drawn again if there is no seed and nobody has seen them
     drawn = learned or isinstance(model, Transformer) or getattr(model, "seed", None) is not None
     if drawn and not isinstance(model, BudgetModel):
-        settings["seed"] = model.entropy
+        settings["seed"] = model._entropy
     return settings
 
 
@@ -84,7 +84,7 @@ def _agree(a: Any, b: Any) -> bool:
 def takes_budget(model: Any) -> bool:
     """Whether a parameter limits the number of vectors; the landmarks of a map stay."""
     is_expansion = isinstance(model, BudgetModel) and not isinstance(model, Transformer)
-    return is_expansion and model.algorithm.columns.limit in model.parameters()
+    return is_expansion and model.algorithm.columns.limit in model._parameters()
 
 
 def distinct(names: Iterable[Iterable[Any]]) -> list[Any]:
@@ -93,8 +93,8 @@ def distinct(names: Iterable[Iterable[Any]]) -> list[Any]:
 
 
 def unite_labels(result: Any, models: list[Any]) -> None:
-    labels = result.labels
-    known = distinct([labels.known, *(model.labels.known for model in models)])
+    labels = result._labels
+    known = distinct([labels.known, *(model._labels.known for model in models)])
     if labels.closed and len(known) > len(labels.known):
         raise ValueError(
             f"classes={result.classes!r} of the first model lack {known[len(labels.known)]!r}, which "
@@ -105,14 +105,14 @@ def unite_labels(result: Any, models: list[Any]) -> None:
             f"classes of all models together must be two, not {known!r}: {type(result).__name__} "
             "separates no more"
         )
-    result.labels = labels.with_known(known)
+    result._labels = labels.with_known(known)
 
 
 def columns_of(model: Any, result: Any) -> Any:
     """The matrix that maps the outputs of a model (rows) to those of the sum (columns)."""
-    if not hasattr(model, "labels"):
-        return np.eye(memory.views(model.block).head.outputs)
-    known, names = model.labels.known, result.labels.known
+    if not hasattr(model, "_labels"):
+        return np.eye(memory.views(model._block).head.outputs)
+    known, names = model._labels.known, result._labels.known
     if len(names) <= 2:
         return np.array([[1.0 if known[0] == names[0] else -1.0]])
     columns = np.eye(len(names))[[names.index(label) for label in known]]
@@ -133,27 +133,27 @@ class Part:
 
     @property
     def block(self) -> Any:
-        return memory.views(self.model.block)
+        return memory.views(self.model._block)
 
 
 def weighted_sum(models: list[Any], weights: list[float], budget: int | None) -> Any:
     """A new model f = sum_i weight_i f_i, reduced to its budget. What has weight 0 adds its names and labels only."""
-    models = [model.twin() for model in models]
-    source = next((model for model in models if model.block is not None), models[0])
+    models = [model._snapshot() for model in models]
+    source = next((model for model in models if model._block is not None), models[0])
     check_alike(models, source)
     result = models[0].clone()
     if takes_budget(result):
-        limits = [model.budget_in_use for model in models]
+        limits = [model._budget_in_use for model in models]
         if budget is None and None not in limits:
             budget = max(limits)
         result = result.clone({result.algorithm.columns.limit: budget})
-    result.entropy, result.target_name = source.entropy, source.target_name
-    if hasattr(result, "labels"):
+    result._entropy, result._target_name = source._entropy, source._target_name
+    if hasattr(result, "_labels"):
         unite_labels(result, models)
     parts = [
         Part(model, weight, columns_of(model, result))
         for model, weight in zip(models, weights, strict=True)
-        if model.block is not None and weight != 0.0
+        if model._block is not None and weight != 0.0
     ]
     if parts:
         (_add_expansions if isinstance(result, BudgetModel) else _add_waves)(result, parts)
@@ -163,10 +163,10 @@ def weighted_sum(models: list[Any], weights: list[float], budget: int | None) ->
 
 def _continue_records(result: Any, parts: list[Part]) -> None:
     """Counters continue from the largest: models that began as copies have counted the same rounds."""
-    state = result.state_record()
+    state = result._state_record()
     counters = {"averaged", *result.algorithm.counters}
     for name in counters.intersection(state.dtype.names):
-        state[name] = max(part.model.state_record()[name] for part in parts)
+        state[name] = max(part.model._state_record()[name] for part in parts)
     result.algorithm.after.union(result, parts)
 
 
@@ -176,7 +176,7 @@ def _create_block(result: Any, parts: list[Part], **sizes: int) -> None:
     fields = {name: getattr(heads[0], name) for name in ("gamma", "random")} | sizes
     for name in ("repairs", "n_examples"):
         fields[name] = max(getattr(head, name) for head in heads)
-    result.create_block(max(len(result.features), 1), **fields | _calibration(parts))
+    result._create_block(max(len(result._features), 1), **fields | _calibration(parts))
 
 
 def _calibration(parts: list[Part]) -> dict[str, float]:
@@ -197,13 +197,13 @@ def _calibration(parts: list[Part]) -> dict[str, float]:
 def _add_waves(result: Any, parts: list[Part]) -> None:
     """Add models with equal waves: the weights of their cosines and sines add up."""
     columns = result.algorithm.columns
-    names = in_order(distinct(part.model.features for part in parts))
+    names = in_order(distinct(part.model._features for part in parts))
     # of very many, none need be kept: their frequencies are drawn again when they come back
     names = names if len(names) <= columns.most_names(result) else []
-    result.features = result.index_of(names)
+    result._features = result._index_of(names)
     _create_block(result, parts)
-    columns.draw(result, result.block, names, range(len(names)))
-    block = memory.views(result.block)
+    columns.draw(result, result._block, names, range(len(names)))
+    block = memory.views(result._block)
     for part in parts:
         for name in ("coefficients", "per_vector"):
             sums, table = getattr(block, name), getattr(part.block, name)
@@ -225,24 +225,24 @@ def _check_size(*tables: Any) -> None:
 
 def _add_expansions(result: Any, parts: list[Part]) -> None:
     """Insert all vectors with their coefficients, then reduce them to the budget."""
-    result.features = result.index_of(in_order(distinct(_names(part.model) for part in parts)))
-    vectors = _united(parts, result.features)
+    result._features = result._index_of(in_order(distinct(_names(part.model) for part in parts)))
+    vectors = _united(parts, result._features)
     n, n_marks = len(vectors), len(result.algorithm.columns.marks)
-    n_coefficients = result.n_outputs * (2 if getattr(result, "average", False) else 1)
-    rows = np.reshape([vector.row for vector in vectors], (n, len(result.features)))
+    n_coefficients = result._n_outputs * (2 if getattr(result, "average", False) else 1)
+    rows = np.reshape([vector.row for vector in vectors], (n, len(result._features)))
     coefficients = np.reshape([vector.coefficients for vector in vectors], (n, n_coefficients))
     _check_size(coefficients)
     # SBP, the only model with marks, has kernel values in `factor`, and fills it in when it is united
-    factored = 0 if n_marks else result.header_fields(1).get("factored", 0)
+    factored = 0 if n_marks else result._header_fields(1).get("factored", 0)
     _create_block(result, parts, capacity=memory.columns_for(n + 1), factored=factored)
     absorb = core.absorb_projecting if factored else core.absorb
-    run_over(result, absorb, result.block, rows, coefficients)
-    block = memory.views(result.block)
+    run_over(result, absorb, result._block, rows, coefficients)
+    block = memory.views(result._block)
     for place, vector in enumerate(vectors):
         block.per_vector[list(result.algorithm.columns.marks), place] = vector.marks
     if block.head.count > block.head.budget:
         _keep_budget(result)
-    result.resize_block(capacity=result.capacity_for(memory.views(result.block).head.count))
+    result._resize_block(capacity=result._capacity_for(memory.views(result._block).head.count))
 
 
 def _keep_budget(model: BudgetModel) -> None:
@@ -251,20 +251,22 @@ def _keep_budget(model: BudgetModel) -> None:
     Each step of merging loses less than a removal, but if few of many vectors remain the steps together may
     lose more. This has not been observed with projections.
     """
-    if memory.views(model.block).head.factored:
+    if memory.views(model._block).head.factored:
         model.algorithm.after.budget(model, True)
         return
     union, removed = copy.copy(model), copy.copy(model)
     model.algorithm.after.budget(model, True)
     run_once(removed, core.remove_lightest)
     if _explained(union, removed) > _explained(union, model):
-        model.block = removed.block
+        model._block = removed._block
 
 
 def _explained(f: Any, g: Any) -> float:
     """|f|^2 - |f - g|^2 = <g, 2 f - g>"""
-    rows = g.vector_rows()
-    return float(np.sum(g.coefficient_columns().T * (2.0 * f.scores_at(rows) - g.scores_at(rows))))
+    rows = g._vector_rows()
+    return float(
+        np.sum(g._coefficient_columns().T * (2.0 * f._scores_at(rows) - g._scores_at(rows)))
+    )
 
 
 class Vector(NamedTuple):
@@ -295,16 +297,16 @@ def _united(parts: list[Part], features: FeatureIndex) -> list[Vector]:
 
 def _vectors(part: Part, features: FeatureIndex) -> Iterator[Vector]:
     """The vectors of a model, with a column for each of these features and each output of the sum."""
-    model, block, known = part.model, part.block, part.model.features
+    model, block, known = part.model, part.block, part.model._features
     n = block.head.count
-    batch = Batch.of(known.in_rows, model.vector_rows()[:, sorted(known.places.values())])
+    batch = Batch.of(known.in_rows, model._vector_rows()[:, sorted(known.places.values())])
     rows = batch.known(features, False) + 0.0  # -0.0 becomes 0.0
     marks = block.per_vector[list(model.algorithm.columns.marks), :n]  # a copy
     if len(marks):  # the label, whose positive class may be the negative one of the sum
         marks[0] *= part.columns[0, 0]
-    tables = [model.coefficient_columns()]
+    tables = [model._coefficient_columns()]
     if getattr(model, "average", False):
-        tables.append(model.mean_rows()[:, :n])
+        tables.append(model._mean_rows()[:, :n])
     coefficients = part.weight * np.hstack([table.T @ part.columns for table in tables])
     ages = (block.head.arrived - block.arrivals[:n]).tolist()
     # a window may hold an example more than once
@@ -317,9 +319,9 @@ def _vectors(part: Part, features: FeatureIndex) -> Iterator[Vector]:
 
 def _names(model: Any) -> list[Any]:
     """The names of a model; where it forgets some, those that a vector uses."""
-    if not model.takes_lists:
-        names: list[Any] = model.features.in_rows
+    if not model._takes_lists:
+        names: list[Any] = model._features.in_rows
         return names
-    block = memory.views(model.block)
+    block = memory.views(model._block)
     used = block.vectors[:, : block.head.count].any(axis=1)
-    return [name for name, place in model.features.places.items() if used[place]]
+    return [name for name, place in model._features.places.items() if used[place]]

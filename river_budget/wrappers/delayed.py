@@ -78,11 +78,10 @@ class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifie
     """Holds predictions until their labels come, and learns from them what the probabilities are worth.
 
     A classifier that learns quickly trusts the last labels it has seen. If labels come late, the stream may have
-    changed since, and what it holds for almost certain is wrong half of the time. This wrapper compares each
-    prediction with its label when that comes, and returns probabilities that are as far from the shares of the labels so
-    far as earlier ones have proved worth (from equal ones where labels come in long runs, whose shares say little).
-    Until then they stay near these: so of the first labels little can be expected, and where labels come at once, the
-    classifier alone does as well.
+    changed since, and what it is almost certain of is wrong half of the time. This wrapper compares each prediction with its
+    label when that comes, and calibrates: it moves the probabilities towards the shares of the labels so far (towards equal
+    ones where labels come in long runs), as far as earlier predictions were overconfident. It begins near these shares, so
+    expect little of it for the first labels; and where labels come at once, the classifier alone does as well.
 
     It works in `evaluate.progressive_val_score(..., delay=...)`, and in any loop that calls `predict_proba_one(x)` or
     `predict_one(x)` when a row comes, and `learn_one(x, y)` when its label does. A row is recognised by its values:
@@ -258,10 +257,10 @@ class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifie
         return 1.0 + min(MOST_TOGETHER, LIKENESS * alike) * self._lag
 
     def _note_surprise(self, shares: Sequence[float], found: float) -> None:
-        """Find out how alike surprises are that follow each other: by their products with the mean of those before.
+        """Measure how autocorrelated the surprises are: by the products of each with the mean of those before.
 
-        A surprise is how far the logarithm of the probability of the label that came, `found`, was from what these
-        probabilities themselves let expect, in standard deviations that they let expect.
+        A surprise is how far the logarithm of the probability of the label that came, `found`, was from its expectation
+        under these probabilities, in standard deviations under them.
         """
         logarithms = [math.log(share) for share in shares]
         mean = sum(map(operator.mul, shares, logarithms))

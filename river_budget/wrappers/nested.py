@@ -18,24 +18,24 @@ from ..model.estimators import Supervised
 from .delayed import Delayed
 
 
-def is_ours(model: Any) -> bool:
+def is_model(model: Any) -> bool:
     """Whether a model is one of this package, not wrapped in a pipeline."""
     return issubclass(type(model), StreamModel)
 
 
-def is_bare(model: Any) -> bool:
+def is_estimator(model: Any) -> bool:
     """Whether a model is a classifier or a regressor of this package, not wrapped in a pipeline."""
     return issubclass(type(model), Supervised)
 
 
 def steps_of_ours(model: Any) -> Iterator[StreamModel]:
     """The models of this package among the steps of a pipeline, or the model itself."""
-    return filter(is_ours, steps_of(model))
+    return filter(is_model, steps_of(model))
 
 
 def all_ours(model: Any) -> Iterator[StreamModel]:
     """The models of this package in pipelines, wrappers and ensembles."""
-    if is_ours(model):
+    if is_model(model):
         yield model
     elif isinstance(model, (list, tuple)):
         for item in model:
@@ -55,22 +55,22 @@ def holds_predictions(model: Any) -> bool:
     if isinstance(model, Delayed):
         return True
     return (
-        isinstance(model, base.Estimator) and not is_ours(model) and holds_predictions(vars(model))
+        isinstance(model, base.Estimator) and not is_model(model) and holds_predictions(vars(model))
     )
 
 
 def forget_free_rows(model: Any) -> None:
     """Free the memory that models of this package keep to learn the next single example faster."""
     for ours in steps_of_ours(model):
-        if ours.free_rows or ours.free_lists:
-            ours.replace()
+        if ours._free_rows or ours._free_lists:
+            ours._replace()
 
 
 def memory_of(model: Any) -> int:
     """The memory of a model in bytes."""
     if isinstance(model, compose.Pipeline):
         return sum(map(memory_of, model.steps.values()))
-    return model.memory_usage if is_ours(model) else int(model._raw_memory_usage)
+    return model.memory_usage if is_model(model) else int(model._raw_memory_usage)
 
 
 # parameters and steps

@@ -9,7 +9,7 @@ from river import compose
 
 from ..inputs.frames import as_list
 from ..inputs.targets import array_of
-from .nested import batch_for, before_last, is_ours, last_step, memory_of, part_of
+from .nested import batch_for, before_last, is_model, last_step, memory_of, part_of
 
 __all__ = [
     "decision_function_one",
@@ -23,7 +23,7 @@ __all__ = [
 def _last(model: Any) -> Any:
     """The model of this package at the end of a pipeline, within wrappers, or the model itself."""
     last = last_step(model)[1]
-    if not is_ours(last):
+    if not is_model(last):
         raise TypeError(f"{type(last).__name__} is no model of river_budget")
     return last
 
@@ -136,7 +136,7 @@ def summary(model: Any) -> str:
         own = {key: value for key, value in model._get_params().items() if key != name}
         given = ", ".join(f"{key}={value!r}" for key, value in own.items())
         return f"{type(model).__name__} ({given})\n{summary(getattr(model, name))}"
-    return str(model.summary() if is_ours(model) else repr(model))
+    return str(model.summary() if is_model(model) else repr(model))
 
 
 def memory_usage(model: Any) -> int:

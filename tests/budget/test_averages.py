@@ -74,15 +74,15 @@ def test_the_last_iterate_is_that_of_a_model_without_a_mean(maintenance):
         for x, y in stream:
             model.learn_one(x, y)
             averaged.learn_one(x, y)
-        assert averaged.averaged == len(stream)
+        assert averaged._averaged == len(stream)
         for x, _ in stream[:20]:
             assert averaged.last_iterate_one(x) == model.decision_function_one(x)
 
 
 def means(model):
     """{arrival: (vector, coefficients of the mean)}"""
-    block, n = views(model.block), model.n_support_vectors
-    rows, table = block.vectors[:, :n].T, model.mean_rows()[:, :n].T
+    block, n = views(model._block), model.n_support_vectors
+    rows, table = block.vectors[:, :n].T, model._mean_rows()[:, :n].T
     return {
         int(a): (x.copy(), c.copy())
         for a, x, c in zip(block.arrivals[:n], rows, table, strict=True)

@@ -29,11 +29,11 @@ ROWS = st.lists(st.tuples(HUGE, HUGE, st.booleans()), min_size=1, max_size=25)
 
 def assert_finite(model):
     """All that the model keeps but norms, which may be infinite, and what it answers."""
-    block = views(model.block)
+    block = views(model._block)
     for name in ("vectors", "coefficients", "arrivals", "per_vector", "factor"):
         assert np.isfinite(getattr(block, name)).all(), name
     assert np.isfinite(block.head.scale)
-    record = model.state_record()
+    record = model._state_record()
     assert all(np.isfinite(record[name]) for name in record.dtype.names if name != "learning_rate")
     again = pickle.loads(pickle.dumps(model))
     for x in ({"a": 1.0, "b": 1e308}, {"a": -1e200, "b": 1.0}):

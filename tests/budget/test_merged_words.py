@@ -40,7 +40,7 @@ def test_the_best_pair_is_merged_and_the_norm_is_kept():
         model.learn_one(x, y)
         X, A, _ = support(model)
         expected = squared_length(X, A, K)
-        assert float(model.state_record().norm2) == pytest.approx(expected, rel=1e-9)
+        assert float(model._state_record().norm2) == pytest.approx(expected, rel=1e-9)
 
 
 def assert_combinations(model, stream, at_least):
@@ -67,8 +67,8 @@ def test_scores_among_long_vectors_are_those_of_the_differences():
     run(model, [*crowd(400), *huge])
     for x, _ in near:
         X, A, _ = support(model)
-        row = np.array([x.get(name, 0.0) for name in model.features])
-        rest = sum(value**2 for name, value in x.items() if name not in model.features)
+        row = np.array([x.get(name, 0.0) for name in model._features])
+        rest = sum(value**2 for name, value in x.items() if name not in model._features)
         distances = np.square(X - row).sum(axis=1) + rest
         expected = float(A[:, 0] @ np.exp(-K.gamma * distances))
         assert at(model, x) == pytest.approx(expected, rel=1e-9, abs=1e-12)

@@ -70,11 +70,11 @@ def assert_norm_is_kept(model, stream):
     """Here it is kept exactly all the time, and is no bound."""
     for x, y in stream:
         model.learn_one(x, y, 0.0)  # makes the block, and no more
-        model.state_record().exact = 1
+        model._state_record().exact = 1
         model.learn_one(x, y)
         X, A, _ = support(model)
         expected = squared_length(X, A, model.kernel)
-        computed = float(model.state_record().norm2)
+        computed = float(model._state_record().norm2)
         assert computed == pytest.approx(expected, abs=rounding(X, A, model.kernel))
 
 
@@ -107,7 +107,7 @@ def test_a_bound_on_the_norm_lies_above_it_and_the_model_in_the_ball(strategy, l
         model.learn_one(x, y)
         if t % 3:
             continue
-        own, (X, A, _) = model.state_record(), support(model)
+        own, (X, A, _) = model._state_record(), support(model)
         norm2, error = squared_length(X, A, RBF(0.5)), rounding(X, A, RBF(0.5))
         assert norm2 <= 1.0 / l2 + error
         assert norm2 <= own.norm2 + error
@@ -125,7 +125,7 @@ def test_the_squared_norm_is_kept_whatever_the_number_of_outputs(strategy, outpu
     model = maintained(X, A, strategy, RBF(0.5))
     X, A, _ = support(model)
     expected = squared_length(X, A, RBF(0.5))
-    assert model.state_record().norm2 == pytest.approx(expected, abs=rounding(X, A, RBF(0.5)))
+    assert model._state_record().norm2 == pytest.approx(expected, abs=rounding(X, A, RBF(0.5)))
 
 
 # Two vectors.

@@ -81,7 +81,7 @@ def test_a_duplicate_adds_to_the_coefficient_of_its_twin():
     X, A = rng.normal(size=(10, 3)), 1e-3 * rng.normal(size=(10, 1))
     model = holding(X, A, Project(), KERNEL)
     model.mutate(PEGASOS)
-    model.state_record().rounds = 99.0
+    model._state_record().rounds = 99.0
 
     model.learn_one(dict(enumerate(X[4].tolist())), 1)
 
@@ -120,7 +120,7 @@ def test_an_old_vector_that_a_newcomer_makes_dependent_is_projected_out(model):
         x = {"a": value}
         if isinstance(model, rb.KernelOneClassSVM):
             if t:
-                model.state_record().level = 1e3  # everything is strange
+                model._state_record().level = 1e3  # everything is strange
             model.learn_one(x)
         else:
             model.learn_one(x, t != 1)
@@ -162,7 +162,7 @@ def test_thousands_of_near_duplicates_leave_the_model_sane(apart):
     model = rb.BSGDClassifier(20, KERNEL, Project(), **PEGASOS)
     predictions = model.predict_then_learn_many(rows, labels)
     assert np.isfinite(model._score_rows(rows)).all()
-    assert model.state_record().norm2 <= 1e4 * (1.0 + 1e-9)
+    assert model._state_record().norm2 <= 1e4 * (1.0 + 1e-9)
     assert np.mean(predictions == labels) > 0.6
 
 
@@ -176,9 +176,9 @@ def test_the_projectron_does_not_blow_up_in_regression():
         pipeline.learn_one(x, y)
     inner = pipeline.regressor["ProjectronRegressor"]
     assert error.get() < 21.6
-    assert inner.n_repairs == 0
-    assert np.abs(inner.coefficient_columns()).max() < 1e5
-    assert inner.squared_length() < 20.0
+    assert inner._n_repairs == 0
+    assert np.abs(inner._coefficient_columns()).max() < 1e5
+    assert inner._squared_length() < 20.0
 
 
 @pytest.mark.parametrize(
@@ -198,5 +198,5 @@ def test_a_support_without_full_rank_needs_no_repairs(model):
     for x, y in datasets.Phishing():
         pipeline.learn_one(x, y)
     inner = pipeline[type(model).__name__]
-    assert inner.n_repairs == 0
+    assert inner._n_repairs == 0
     assert inner.n_support_vectors <= 9

@@ -67,8 +67,8 @@ def test_contests_do_without_what_is_not_installed(monkeypatch):
 def test_compiling_ahead_uses_every_pass_of_a_class():
     for kind in compiling.families()["BSGD"]:
         models = list(compiling.models_of(kind))
-        assert {model.learning_pass for model in models} == set(kind.algorithm.learn.values())
-        assert len({model.scoring_pass for model in models}) == 2
+        assert {model._learning_pass for model in models} == set(kind.algorithm.learn.values())
+        assert len({model._scoring_pass for model in models}) == 2
 
 
 @pytest.mark.slow

@@ -114,8 +114,8 @@ def test_nothing_is_written_beside_blocks_and_scratch_space(model, arrays):
         one, other = (of_size(model, number) for _ in range(2))
         live(one, width, rng)
         by_class = getattr(one, "span", "all") == "class"  # which have no sum
-        if not (hasattr(one, "transform_one") or one.no_sum or by_class):
-            other.entropy = one.entropy
+        if not (hasattr(one, "transform_one") or one._unmergeable_because or by_class):
+            other._entropy = one._entropy
             live(other, width, rng)
             live(rb.merge([one, other], budget=getattr(one, "budget", None) and 5), width, rng)
         change(one)

@@ -257,7 +257,7 @@ def test_the_rough_exponential_of_what_is_far_leaves_no_denormal_product():
 def drawing(seed):
     model = rb.BSGDClassifier(5, seed=seed)
     model.learn_one({"a": 1.0}, True)
-    return memory.cut(model.block)
+    return memory.cut(model._block)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 42, 2**63, 2**64 - 1])
@@ -285,12 +285,12 @@ def rows_of(kernel, vectors, rows):
     """(k(row t, vector j), k(row t, row t)) by the core."""
     model = holding(vectors, np.ones((len(vectors), 1)), RemoveOldest(), kernel)
     computed, own = np.empty((len(rows), len(vectors))), np.empty(len(rows))
-    d = len(model.features)
-    if rows.shape[1] > d and model.takes_lists:
+    d = len(model._features)
+    if rows.shape[1] > d and model._takes_lists:
         lists = Lists.of_table(rows)
         rows = Lists(lists.starts, np.where(lists.places < d, lists.places, -1), lists.values)
     n = np.zeros(len(rows))
-    kernel_rows(memory.cut(model.block), rows_for(rows, n, n, computed), computed, own)
+    kernel_rows(memory.cut(model._block), rows_for(rows, n, n, computed), computed, own)
     return computed, own
 
 

@@ -17,7 +17,7 @@ N = 400
 
 def exact(model, X):
     """The scores by differences of the vectors as they are stored."""
-    block = views(model.block)
+    block = views(model._block)
     n = int(block.head.count)
     apart = X[:, np.newaxis, :] - block.vectors[: X.shape[1], :n].T
     laplacian = isinstance(model.kernel, Laplacian)

@@ -402,8 +402,8 @@ def test_dicts_cost_no_more(tmp_path):
             models.learn_many(X, y)
             frames.learn_many(pd.DataFrame(X).fillna(0.0), y)
         (shard,) = shards_of(models)
-        assert not any(model.free_rows for model in shard.models.values())
-        assert len({id(model.features) for model in shard.models.values()}) < KEYS / 2
+        assert not any(model._free_rows for model in shard.models.values())
+        assert len({id(model._features) for model in shard.models.values()}) < KEYS / 2
         assert models.memory_usage == pytest.approx(frames.memory_usage, rel=0.3)
 
 

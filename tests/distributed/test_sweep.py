@@ -68,7 +68,7 @@ def test_the_value_is_that_of_progressive_validation_to_the_bit(model, whole):
     stream = complete(model) if whole else stream_for(model, 150)
     metric = metrics.MAE() if isinstance(model, base.Regressor) else metrics.Accuracy()
     model = model.clone({"seed": 3}) if hasattr(model, "seed") else model
-    parameter = "kernel" if "kernel" in model.parameters() else "budget"
+    parameter = "kernel" if "kernel" in model._parameters() else "budget"
     (outcome,) = quiet(model, {parameter: [getattr(model, parameter)]}, stream, metric)
     twin = model.clone()
     assert outcome.error is None
@@ -150,7 +150,7 @@ def test_the_best_outcome_is_the_largest_accuracy_or_the_smallest_error():
 def test_model_metric_and_stream_are_left_as_they_are():
     metric, before = metrics.Accuracy(), copy.deepcopy(STREAM)
     quiet(MODEL, GRID, STREAM, metric).table()
-    assert MODEL.block is None
+    assert MODEL._block is None
     assert metric.cm.n_samples == 0
     assert before == STREAM
 

@@ -105,7 +105,7 @@ def test_every_model_learns_in_shards(model):
 def test_no_streams_and_empty_streams():
     with pytest.raises(ValueError, match="at least one stream"):
         trained([])
-    assert trained([[], []]).block is None
+    assert trained([[], []])._block is None
 
 
 # Streams

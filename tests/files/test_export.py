@@ -76,7 +76,7 @@ def compare(model, found, xs):
 
 def known(model, xs):
     """Examples with the features that the model has learned: others have no input."""
-    return [{name: value for name, value in x.items() if name in model.features} for x in xs]
+    return [{name: value for name, value in x.items() if name in model._features} for x in xs]
 
 
 EXPORTED = [p for p in MODELS if "custom" not in p.id and not p.id.startswith("AutoKernel")]
@@ -260,7 +260,7 @@ def test_the_file_says_what_its_columns_are(tmp_path):
         entry.key: json.loads(entry.value)
         for entry in onnx.load(tmp_path / "model.onnx").metadata_props
     }
-    assert properties["classes"] == list(model["BSGDClassifier"].labels.known)
+    assert properties["classes"] == list(model["BSGDClassifier"]._labels.known)
     assert properties["features"] == list(model["StandardScaler"].counts)
 
 

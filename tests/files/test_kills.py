@@ -61,7 +61,7 @@ def learn_and_save(path):
 
 
 def rounds(model):
-    return int(model.state_record().rounds)
+    return int(model._state_record().rounds)
 
 
 def test_a_saver_that_is_killed_leaves_the_old_file_or_the_new(tmp_path):

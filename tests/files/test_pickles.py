@@ -56,7 +56,9 @@ def test_another_process_goes_on():
     """With the pickles of all makers that are installed: it takes long to start."""
     others = {"joblib", "cloudpickle"}
     installed = [maker for maker in MAKERS if maker not in others or find_spec(maker)]
-    fixed = [model.clone({"seed": 1} if "seed" in model.parameters() else {}) for model in ONE_EACH]
+    fixed = [
+        model.clone({"seed": 1} if "seed" in model._parameters() else {}) for model in ONE_EACH
+    ]
     models = [taught(model, 30) for model in fixed]
     child = subprocess.run(
         [sys.executable, "-c", CHILD, *PATHS],
@@ -78,9 +80,9 @@ def test_another_process_goes_on():
 
 def test_a_pickle_holds_no_row_of_another_thread():
     model = taught(rb.BSGDClassifier(5, RBF(1.0, {"f0": 2.0})), 10)
-    model.learn_one(dict.fromkeys(model.features, 1.0), model.labels.known[0])  # with all names
-    assert model.free_rows
-    assert model.free_lists
+    model.learn_one(dict.fromkeys(model._features, 1.0), model._labels.known[0])  # with all names
+    assert model._free_rows
+    assert model._free_lists
     twin = pickle.loads(pickle.dumps(model))
-    assert not twin.free_rows
-    assert not twin.free_lists
+    assert not twin._free_rows
+    assert not twin._free_lists

@@ -42,19 +42,19 @@ def test_a_model_that_has_forgotten_names_goes_on_from_its_file(model, kind):
     data = file_of(model)
     twin = opened(data)
     assert file_of(twin) == data
-    assert twin.features.places == model.features.places
-    assert twin.features.vacant == model.features.vacant
+    assert twin._features.places == model._features.places
+    assert twin._features.vacant == model._features.vacant
     frozen = opened(data, predict_only=True)
     for x, _ in crowd(100, kind, seed=1):
         assert at(twin, x) == at(model, x)
         assert at(frozen, x) == pytest.approx(at(model, x), rel=0.0, abs=1e-12)
     stream = list(crowd(400, kind, seed=2, names=2000))  # it meets other names, and forgets again
-    edition = model.edition
+    edition = model._version
     expected, found = run(model, stream), run(twin, stream)
-    assert model.edition is not edition
+    assert model._version is not edition
     assert found == [pytest.approx(each, rel=0.0, abs=1e-12) for each in expected]
     assert [*map(chosen, found)] == [*map(chosen, expected)]
-    assert twin.features.places == model.features.places
+    assert twin._features.places == model._features.places
 
 
 def swapped(places):
@@ -119,7 +119,7 @@ def of_words(monkeypatch):
     """A model of words that has forgotten some."""
     monkeypatch.setattr(words, "MOST_WORDS", 1500)
     model, t = rb.AutoKernelClassifier(20, seed=1), 0
-    while not (model.of_words and model.features.vacant):
+    while not (model._of_words and model._features.vacant):
         model.learn_one({f"w{9 * t + j}": 1.0 for j in range(9)}, t % 2 == 0)
         t += 1
     return model
@@ -128,10 +128,10 @@ def of_words(monkeypatch):
 def test_a_model_of_words_that_has_forgotten_some_is_saved(monkeypatch):
     model = of_words(monkeypatch)
     twin = opened(file_of(model))
-    assert twin.features.places == model.features.places
+    assert twin._features.places == model._features.places
     for each in (model, twin):
         each.learn_one({"new": 1.0}, True)
-    x = dict.fromkeys(list(model.features)[:9], 1.0)
+    x = dict.fromkeys(list(model._features)[:9], 1.0)
     assert twin.predict_proba_one(x) == model.predict_proba_one(x)
     assert file_of(twin) == file_of(model)
 
@@ -143,7 +143,7 @@ def test_keyed_models_that_go_to_the_disk_come_back(monkeypatch, tmp_path):
     shard._keep(b"a", learned)
     shard._keep(b"b", rb.AutoKernelClassifier(20, seed=1))
     assert shard.resident() == 1
-    assert shard._known(b"a").features.places == learned.features.places
+    assert shard._known(b"a")._features.places == learned._features.places
 
 
 def test_what_could_not_be_read_again_is_not_written(monkeypatch):
@@ -151,6 +151,6 @@ def test_what_could_not_be_read_again_is_not_written(monkeypatch):
     states = States(rb.BSGDClassifier(5))
     model = rb.BSGDClassifier(5)
     model.learn_one({"a": 1.0}, True)
-    views(model.block).coefficients[0, 0] = float("nan")
+    views(model._block).coefficients[0, 0] = float("nan")
     with pytest.raises(SavedModelError, match="cannot be saved"):
         states.of(model)

@@ -168,7 +168,7 @@ def test_an_automatic_width_stays_what_it_became(first, again):
     model.learn_one({f"f{i}": 1.0 for i in range(first)}, 1.0)
     model.learn_one({f"f{i}": 0.5 for i in range(7)}, 2.0)
     twin = again(model)
-    assert views(twin.block).head.gamma == 1.0 / first
+    assert views(twin._block).head.gamma == 1.0 / first
     assert twin.predict_one({"f0": 1.0}) == model.predict_one({"f0": 1.0})
 
 
@@ -457,7 +457,7 @@ def test_numpy_reads_the_arrays(path):
 
 
 def numbers_in(model):
-    return views(model.block).coefficients[:, : model.n_support_vectors]
+    return views(model._block).coefficients[:, : model.n_support_vectors]
 
 
 def test_a_large_file_is_refused_unread(path, small):
@@ -616,7 +616,7 @@ def test_a_file_with_one_vector_more_than_its_budget_is_refused(model):
 @pytest.mark.parametrize("other", [0, 1, 13])
 def test_two_vectors_that_came_at_once_are_refused(other):
     model = taught(BSGD, 100)
-    arrival = views(model.block).arrivals[other]
+    arrival = views(model._block).arrivals[other]
     is_refused(with_array(model, "arrivals", put(14, value=arrival)), "at once")
 
 
@@ -723,7 +723,7 @@ def test_a_file_for_predicting_keeps_what_predicting_needs(path):
     coefficients = [vector["coefficients"] for vector in model.support_vectors()]
     for twin in (frozen, small):
         assert twin.n_support_vectors == np.count_nonzero(coefficients) <= 200
-        np.testing.assert_allclose(twin.scores_at(X[:50]), model.scores_at(X[:50]), atol=1e-12)
+        np.testing.assert_allclose(twin._scores_at(X[:50]), model._scores_at(X[:50]), atol=1e-12)
         assert twin.memory_usage < model.memory_usage / 5
         refused(twin.learn_one, {0: 1.0}, True)
     assert path.stat().st_size < whole / 5

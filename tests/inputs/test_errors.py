@@ -99,8 +99,8 @@ def methods_of(model, names, value="none that is missing"):
 def test_a_feature_that_is_no_finite_number_is_refused(value):
     for model, y in states(EACH):
         examples = [(name, {"f0": 1.0, "f1": 0.5} | {name: value}) for name in ("f0", "unknown")]
-        if model.features:  # all of them are read as a row
-            whole = dict.fromkeys(model.features, 0.5)
+        if model._features:  # all of them are read as a row
+            whole = dict.fromkeys(model._features, 0.5)
             model.learn_one(whole, y)
             examples.append(("f0", whole | {"f0": value}))
         for name, x in examples:
@@ -347,7 +347,7 @@ PARAMETERS = {
 )
 def test_a_parameter_out_of_range_is_refused(name, value):
     for estimator in (rb.BSGDClassifier, rb.BSGDRegressor):
-        if name in estimator.parameters():
+        if name in estimator._parameters():
             with pytest.raises(ValueError, match=name):
                 estimator(**{name: value})
 

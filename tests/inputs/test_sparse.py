@@ -103,7 +103,7 @@ def test_names_that_come_and_go_change_no_score(kind, whole, monkeypatch):
         assert close(scores, run(remembers, stream))
     assert close_vectors(model, remembers)
     check_names(model)
-    assert len(model.features) <= len(remembers.features)
+    assert len(model._features) <= len(remembers._features)
 
 
 @pytest.mark.parametrize("kind", ["RBP", "Forgetron", "BSGD-oldest", "Laplacian", "Polynomial"])
@@ -113,8 +113,8 @@ def test_what_no_vector_uses_is_forgotten(kind):
         model.learn_one(x, y)
         names |= x.keys()
     used = {name for vector in model.support_vectors() for name in vector["features"]}
-    assert used <= set(model.features)
-    assert len(model.features) < 4 * len(used) < len(names)
+    assert used <= set(model._features)
+    assert len(model._features) < 4 * len(used) < len(names)
     check_names(model)
 
 
@@ -145,15 +145,15 @@ def test_a_name_that_another_thread_learns_after_the_lookup_gets_one_place(monke
     """It got a second place, and the first one was lost."""
     model = rb.RBPClassifier(12, K, seed=1)
     run(model, documents(40, drift=9.0))
-    twin, index = copy.deepcopy(model), model.features
+    twin, index = copy.deepcopy(model), model._features
     x = dict.fromkeys(list(index)[:3], 1.0) | {"fresh": 0.5}
     for y in (True, False):
         twin.learn_one(x, y)
     after_the_lookup(monkeypatch, index, lambda found: model.learn_one(x, True))
     model.learn_one(x, False)
     assert sorted([*index.places.values(), *index.vacant]) == list(range(index.width))
-    assert index.places == twin.features.places
-    assert model.block.tobytes() == twin.block.tobytes()
+    assert index.places == twin._features.places
+    assert model._block.tobytes() == twin._block.tobytes()
 
 
 def test_an_example_looked_up_before_another_thread_replaced_the_index_is_looked_up_again(
@@ -176,7 +176,7 @@ def test_an_example_looked_up_before_another_thread_replaced_the_index_is_looked
     change_and_learn("c")
     monkeypatch.setattr(model, "_call_for_list", then_prepare)
     model.learn_one({"a": 1.0, "d": 1.0}, False)
-    index = model.features
+    index = model._features
     assert sorted([*index.places.values(), *index.vacant]) == list(range(index.width))
     assert list(index) == ["a", "b", "c", "d"]
 
@@ -187,7 +187,7 @@ def test_a_row_that_was_written_before_another_thread_learned_a_name_is_written_
     x, wider = collections.Counter({"a": 1, "b": 2}), {"a": 0.5, "b": 1.0, "c": 3.0}
     for y in (True, False, True):
         model.learn_one(dict(x), y)
-    twin, index = copy.deepcopy(model), model.features
+    twin, index = copy.deepcopy(model), model._features
     twin.learn_one(wider, False)
     twin.learn_one(x, True)
     after_the_lookup(monkeypatch, index, lambda found: model.learn_one(wider, False))
@@ -196,7 +196,7 @@ def test_a_row_that_was_written_before_another_thread_learned_a_name_is_written_
         assert model.decision_function_one(seen) == twin.decision_function_one(seen)
         for other in (model, twin):
             other.learn_one(seen, True)
-    assert model.block.tobytes() == twin.block.tobytes()
+    assert model._block.tobytes() == twin._block.tobytes()
 
 
 @pytest.mark.parametrize("kind", [float, np.float64])
@@ -204,19 +204,19 @@ def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(monk
     """Another thread may learn between the lookup of places and the pass."""
     model = rb.RBPClassifier(12, K, seed=1)
     run(model, documents(400, drift=9.0))
-    index, further, places = model.features, documents(2000, seed=3, drift=9.0), []
+    index, further, places = model._features, documents(2000, seed=3, drift=9.0), []
     x = dict.fromkeys(index, kind(0.1)) | {"unknown": kind(0.5)}
 
     def learn(found):
         places.append(found)
-        edition = model.edition
-        while model.edition is edition:
+        edition = model._version
+        while model._version is edition:
             model.learn_one(*next(further))
 
     after_the_lookup(monkeypatch, index, learn)
     score = model.decision_function_one(x)
     assert places[0] is not None
-    assert model.features is index
+    assert model._features is index
     assert score == model.decision_function_one(x)
 
 
@@ -235,7 +235,7 @@ def test_names_are_not_looked_over_for_every_new_one(kind, monkeypatch):
     widths, forget = [], stored.Vectors._forget_unused
 
     def counted(columns, model, kept):
-        widths.append(model.features.width)
+        widths.append(model._features.width)
         forget(columns, model, kept)
 
     monkeypatch.setattr(stored.Vectors, "_forget_unused", counted)
@@ -253,19 +253,19 @@ def test_names_are_not_looked_over_for_every_new_one(kind, monkeypatch):
 def test_the_table_has_a_bound_and_one_warning(kind, monkeypatch):
     """The smallest numbers of merged vectors go first, and the lengths of vectors follow."""
     bound = 2**13
-    monkeypatch.setattr(stored, "LARGEST_TABLE", bound)
+    monkeypatch.setattr(stored, "LARGEST_USUAL_TABLE", bound)
     model = SMALL[kind]()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for x, y in documents(1500, drift=3.0):
             model.learn_one(*((x,) if kind == "one class" else (x, y)))
-            head = views(model.block).head
+            head = views(model._block).head
             assert 8 * head.capacity * head.width <= bound
     said = [str(w.message) for w in caught if "support vectors has reached" in str(w.message)]
     assert len(said) == 1
     assert "FeatureHasher" in said[0]
     check_names(model)
-    block, n = views(model.block), model.n_support_vectors
+    block, n = views(model._block), model.n_support_vectors
     lengths = np.square(block.vectors[:, :n]).sum(axis=0)
     assert np.allclose(block.norms[:n], lengths, rtol=1e-9)
     further = list(documents(40, seed=7, drift=3.0))
@@ -278,19 +278,19 @@ def test_the_table_has_a_bound_and_one_warning(kind, monkeypatch):
 
 
 def test_an_example_that_is_larger_than_the_bound_is_learned(monkeypatch):
-    monkeypatch.setattr(stored, "LARGEST_TABLE", 2**12)
+    monkeypatch.setattr(stored, "LARGEST_USUAL_TABLE", 2**12)
     model = rb.BSGDClassifier(12, K, seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for t in range(5):
             x = {f"long {t} {i}": 0.1 for i in range(300)}
             model.learn_one(x, t % 2 == 0)
-            assert set(x) <= set(model.features)
+            assert set(x) <= set(model._features)
             check_names(model)
 
 
 def test_the_bound_is_64_megabytes():
-    assert stored.LARGEST_TABLE == 64 * 2**20
+    assert stored.LARGEST_USUAL_TABLE == 64 * 2**20
 
 
 def test_uniting_models_of_words():
@@ -366,7 +366,7 @@ def test_waves_of_names_without_end(monkeypatch):
     monkeypatch.setattr(drawn, "AT_HAND", 0)
     monkeypatch.setattr(drawn, "FEWEST", 40)
     assert close(run(other, STREAM, shuffled=True), expected)
-    assert len(other.features) <= 40 < len(model.features)
+    assert len(other._features) <= 40 < len(model._features)
     assert other.memory_usage < model.memory_usage
     further = list(documents(30, seed=5))
     assert close(run(other, further), run(model, further))
@@ -398,7 +398,7 @@ def test_whether_a_model_knows_a_name_that_no_vector_uses_changes_no_score(kerne
         model = rb.RBPClassifier(9, kernel, classes=(False, True))
         model.learn_one({name: x[name] + 0.01 for name in x if name[0] == "k"}, False)
         knows_more = copy.deepcopy(model)
-        knows_more.add_features(["new1", "new4", "new5"])
+        knows_more._add_features(["new1", "new4", "new5"])
         score = model.decision_function_one(x)
         assert score < 0.0
         assert close(knows_more.decision_function_one(x), score, 1e-11)  # lengths are near 300

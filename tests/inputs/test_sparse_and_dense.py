@@ -49,7 +49,7 @@ CLOSE = 1e-9
 
 def with_relative_width(model):
     """The model as its class makes it, whose kernel has a width in units of 1 / d."""
-    kind, seeded = type(model), "seed" in model.parameters()
+    kind, seeded = type(model), "seed" in model._parameters()
     return kind(**({"seed": 1} if seeded else {}))
 
 
@@ -65,7 +65,7 @@ def test_a_sparse_frame_is_learned_as_the_same_frame_dense(model, usual, framed)
     for part, form in ((slice(BEGIN), sparse.csc_array), (slice(BEGIN, N), sparse.coo_matrix)):
         for each, some in zip((one, other), dense_and_sparse(X[part], framed, form), strict=True):
             each.learn_many(*((some, target[part]) if each._supervised else (some,)))
-    assert memory.head_of(one.block).gamma == memory.head_of(other.block).gamma
+    assert memory.head_of(one._block).gamma == memory.head_of(other._block).gamma
     one_sees, other_sees = dense_and_sparse(X[:20], framed)
     expected = numbers(one, one_sees)
     assert np.allclose(numbers(other, other_sees), expected, rtol=1e-9, atol=CLOSE)
@@ -86,9 +86,9 @@ def test_the_width_counts_the_columns_of_a_first_batch_and_the_features_of_a_fir
     for made in dense_and_sparse(X[:BEGIN], False):
         begun = model.clone()
         begun.learn_many(*((made, X[:BEGIN, 0] > 0.0) if begun._supervised else (made,)))
-        assert memory.head_of(begun.block).gamma == 3.0 / COLUMNS
+        assert memory.head_of(begun._block).gamma == 3.0 / COLUMNS
     begun = model.clone()
     begun.learn_one(
         *(({"a": 1.0, "b": 2.0}, True) if begun._supervised else ({"a": 1.0, "b": 2.0},))
     )
-    assert memory.head_of(begun.block).gamma == 1.5
+    assert memory.head_of(begun._block).gamma == 1.5

@@ -27,7 +27,7 @@ LINK = (
 
 
 def link(model):
-    return [getattr(views(model.block).head, name) for name in LINK]
+    return [getattr(views(model._block).head, name) for name in LINK]
 
 
 def expected_calibration_error(confidences, correct):
@@ -101,11 +101,11 @@ def test_it_replays_its_reference(model, weighted):
         if len(shares) >= 2:
             assert shares == pytest.approx(oracle.probabilities(scores).tolist(), abs=1e-6)
         model.learn_one(x, y, w)
-        known = model.labels.known
+        known = model._labels.known
         if len(known) > len(shares) and len(known) > 2:  # a new class has a score of 0
             promoted = [-scores[0] / 2, scores[0] / 2] if len(scores) == 1 else scores
             scores = [*promoted, 0.0]
-        oracle.learn(scores, model.labels.codes[y], w)
+        oracle.learn(scores, model._labels.codes[y], w)
 
 
 def test_a_third_class_leaves_the_shares_of_two_in_proportion():
@@ -136,7 +136,7 @@ def test_refining_does_not_spoil_it():
     for x, y in datasets.Phishing():
         model.learn_one(x, y)
     inner = model["SBPClassifier"]
-    probe, slope = dict.fromkeys(inner.features, 0.3), link(inner)[1]
+    probe, slope = dict.fromkeys(inner._features, 0.3), link(inner)[1]
     before = inner.predict_proba_one(probe)
     inner.refine(3000)
     assert inner.predict_proba_one(probe)[True] == pytest.approx(before[True], abs=0.15)
@@ -153,7 +153,7 @@ def test_scores_of_any_size_are_calibrated(size):
         rng = np.random.default_rng(0)
         for a in rng.normal(size=50).tolist():
             model.learn_one({"a": a}, a > 0)
-            head = views(model.block).head
+            head = views(model._block).head
             assert 0.0 < head.slope < math.inf or head.slope == 0.0
             shares.append(model.predict_proba_one({"a": 0.2})[True])
     assert np.isfinite(shares).all()
@@ -168,7 +168,7 @@ def test_predictions_do_not_depend_on_it(maintenance):
         assert plain.decision_function_one(x) == disturbed.decision_function_one(x)
         plain.learn_one(x, y)
         disturbed.learn_one(x, y)
-        views(disturbed.block).head.slope *= 1.5
+        views(disturbed._block).head.slope *= 1.5
 
 
 @pytest.mark.parametrize(("model", "classes"), crossed(CLASSIFIERS, [3, 2, 26]))

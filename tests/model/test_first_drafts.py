@@ -111,7 +111,7 @@ def test_a_kernel_function_that_raises_is_heard():
         with pytest.raises(ValueError, match="not for such rows"):
             learn(model)
         assert model.n_examples == 0
-        assert not model.lock.changing
+        assert not model._lock.changing
 
 
 # state of one's own
@@ -147,11 +147,11 @@ def test_a_matrix_of_ones_own_is_saved_whole(monkeypatch, tmp_path):
     saving.register(kind)
     model = taught(kind(5, K, seed=1))
     n = model.n_support_vectors
-    table = views(model.block).factor
+    table = views(model._block).factor
     table[:n, :n] = np.arange(n * n).reshape(n, n)
     rb.save(model, tmp_path / "model.rb")
     again = rb.load(tmp_path / "model.rb")
-    assert (views(again.block).factor[:n, :n] == table[:n, :n]).all()
+    assert (views(again._block).factor[:n, :n] == table[:n, :n]).all()
 
 
 # what was forgotten

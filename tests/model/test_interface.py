@@ -201,7 +201,7 @@ def test_a_third_label_moves_no_prediction():
 
 
 def kernel_function(model, first):
-    kernel = model.kernel_in_use
+    kernel = model._kernel_in_use
     gamma = getattr(kernel, "gamma", None)
     if isinstance(gamma, str):
         gamma = (1.0 if gamma == "auto" else float(gamma.removesuffix("/d"))) / len(first)
@@ -215,7 +215,7 @@ def test_scores_can_be_computed_from_the_support_vectors(model):
     stream = stream_for(model, 60)
     learn(model, stream)
     k, vectors = kernel_function(model, stream[0][0]), model.support_vectors()
-    scales = model.kernel_in_use.scales or {}
+    scales = model._kernel_in_use.scales or {}
     assert len(vectors) == model.n_support_vectors > 0
     assert [v["arrival"] for v in vectors] == sorted({v["arrival"] for v in vectors})
     for x, _ in stream_for(model, 20, seed=1):

@@ -181,8 +181,8 @@ def stream(n):
 
 def test_a_block_whose_function_is_not_known_is_not_run(monkeypatch):
     model = learn(rb.KernelOGDClassifier(Custom(overlap)), stream(10))
-    views(model.block).head.custom = 12345
-    model.free_rows.clear()
+    views(model._block).head.custom = 12345
+    model._free_rows.clear()
     with pytest.raises(RuntimeError, match="does not know"):
         model.predict_one({"f0": 1.0})
 
@@ -197,11 +197,11 @@ def test_normalised_kernels_are_1_of_an_example_with_itself(kernel):
     lengths = np.random.default_rng(1).uniform(0.5, 2.0, size=(30, 1))
     for model, rows in zip(maps, (X, X * lengths), strict=True):
         model.learn_many(rows)
-    assert maps[0].gram().diagonal() == pytest.approx(1.0)
+    assert maps[0]._gram().diagonal() == pytest.approx(1.0)
     if not hasattr(kernel, "gamma"):
-        assert maps[0].gram() == pytest.approx(plain(Normalised(kernel))(X, X))
+        assert maps[0]._gram() == pytest.approx(plain(Normalised(kernel))(X, X))
     if kernel == Linear():
-        assert maps[1].gram() == pytest.approx(maps[0].gram())
+        assert maps[1]._gram() == pytest.approx(maps[0]._gram())
 
 
 def test_the_cosine_is_the_normalised_inner_product():

@@ -212,7 +212,7 @@ def test_a_model_takes_the_memory_of_the_budget_that_it_has_now(model, budgets):
     for budget in budgets[1:]:
         model.mutate({"budget": budget})
     fresh = learned(model, 1)  # which has the last budget from the start
-    assert views(model.block).head.capacity == views(fresh.block).head.capacity > budgets[-1]
+    assert views(model._block).head.capacity == views(fresh._block).head.capacity > budgets[-1]
 
 
 def test_a_model_mutates_inside_a_pipeline():
@@ -255,7 +255,7 @@ def test_learning_in_a_shallow_copy_does_no_harm_to_the_original(model):
     model, stream = learned(model), stream_for(model, 20, seed=1)
     before = scores(model, stream)
     shallow = copy.copy(model)
-    for prepared in ("free_rows", "free_lists"):  # calls for the block of one model
+    for prepared in ("_free_rows", "_free_lists"):  # calls for the block of one model
         assert getattr(shallow, prepared) is not getattr(model, prepared)
     learn(shallow, [(x | {"new 1": 1.0, "new 2": 2.0}, y) for x, y in stream])
     assert scores(model, stream) == before
@@ -319,7 +319,7 @@ def test_memory_is_constant_to_the_byte_once_the_model_is_full(model, n, size):
 @pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_memory_usage_counts_the_block_and_the_indexes(model):
     model = learned(model)
-    d, outputs = len(model.features), len(list_of(model.decision_function_one({})))
+    d, outputs = len(model._features), len(list_of(model.decision_function_one({})))
     if hasattr(model, "n_support_vectors"):
         numbers = model.n_support_vectors * (d + outputs)
     else:
@@ -378,18 +378,18 @@ def test_a_boolean_names_both_classes_and_a_third_is_for_one_model_alone():
         model.learn_one({"a": 1.0}, label)
         assert list(model.predict_proba_one({"a": 1.0})) == [False, True]
     models[0].learn_one({"a": 2.0}, "neither")
-    assert models[0].labels.known == [False, True, "neither"]
-    assert models[1].labels.known == models[2].labels.known == [False, True]
+    assert models[0]._labels.known == [False, True, "neither"]
+    assert models[1]._labels.known == models[2]._labels.known == [False, True]
     merged = rb.merge([models[1], models[2]])
     merged.learn_one({"a": 2.0}, "neither")
-    assert models[1].labels.known == models[2].labels.known == [False, True]
+    assert models[1]._labels.known == models[2]._labels.known == [False, True]
 
 
 @pytest.mark.parametrize("model", one_of_each(MODELS + TRANSFORMERS))
 def test_what_cannot_change_refuses_to(model):
     model = model.clone()
     before = repr(model)
-    fixed = set(model.parameters()) - model._mutable_attributes
+    fixed = set(model._parameters()) - model._mutable_attributes
     for name in fixed:
         with pytest.raises(AttributeError, match=rf"{name} .* cannot change: model.clone.*"):
             setattr(model, name, getattr(model, name))

@@ -60,7 +60,7 @@ def test_a_long_stream_leaves_memory_flat_and_the_model_exact(name, no_hang):
         if number == 9:
             gc.collect()
             flat = resident()
-        block = views(model.block)
+        block = views(model._block)
         assert np.isfinite(block.coefficients).all()
         assert block.head.count <= 40
         if number % 10 == 9 or number == chunks - 1:
@@ -73,16 +73,16 @@ def test_a_long_stream_leaves_memory_flat_and_the_model_exact(name, no_hang):
         f"memory {grown / 1e6:+.2f} MB, errors {errors}"
     )
     assert grown < 4e6
-    assert model.n_repairs == 0
+    assert model._n_repairs == 0
     assert all(math.isfinite(model.decision_function_one(dict(enumerate(row)))) for row in rows[:9])
     assert all(error <= EXACT for error in errors.values())
 
 
 def errors_of(model):
     """Maintained quantities against their recomputation, relative to their size where that is above 1."""
-    block, own = views(model.block), model.state_record()
+    block, own = views(model._block), model._state_record()
     n = int(block.head.count)
-    X, a = block.vectors[: len(model.features), :n].T, block.coefficients[0, :n]
+    X, a = block.vectors[: len(model._features), :n].T, block.coefficients[0, :n]
     weights = block.head.scale * a
     gram = plain(model.kernel)(X, X)
     norm2 = float(weights @ gram @ weights)

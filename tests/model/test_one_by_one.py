@@ -31,7 +31,7 @@ def stream(n, present, kind, seed=3):
 
 
 def state(model):
-    return None if model.block is None else model.block.tobytes()
+    return None if model._block is None else model._block.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_an_example_that_changes_after_its_prediction_is_learned_as_it_is(make, 
         elif t % 3 == 1 and t > 30:  # from then on no example has all known names
             x["more"] = x.pop(name)
         model.learn_one(x, y)
-        expected.replace()  # which drops all that was written before
+        expected._replace()  # which drops all that was written before
         expected.learn_one(x, y)
         assert state(model) == state(expected)
-        expected.replace()
+        expected._replace()
         assert model.predict_one(x) == expected.predict_one(x)
 
 
@@ -65,14 +65,14 @@ def test_learning_behind_a_prediction_reads_no_value_again(monkeypatch):
     model = rb.RBPClassifier(6, K, seed=1)
     for x, y in stream(40, 5, float):
         model.learn_one(x, y)
-    summed, read = model.features.summed, []
+    summed, read = model._features.summed, []
 
     def counted(x):
         read.append(x)
         return summed(x)
 
     for x, _ in stream(40, 5, float, seed=4):
-        monkeypatch.setattr(model.features, "summed", counted)
+        monkeypatch.setattr(model._features, "summed", counted)
         y = model.predict_one(
             x
         )  # so nothing is stored: names of what is stored get their places anew
@@ -91,7 +91,7 @@ def test_an_example_is_written_again_once_its_names_have_their_places():
             model.learn_one(x, label)
             expected.learn_one(dict(x), label)
     assert state(model) == state(expected)
-    assert model.features.places == expected.features.places
+    assert model._features.places == expected._features.places
 
 
 def test_float32_values_are_scaled_in_double_precision():

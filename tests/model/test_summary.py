@@ -30,7 +30,7 @@ def test_a_summary_says_what_the_model_holds_and_changes_nothing(model):
     lines = lines_of(text)
     assert text.splitlines()[0] == type(model).__name__
     assert lines["examples"] == "40"
-    assert lines["features"] == str(len(model.features))
+    assert lines["features"] == str(len(model._features))
     assert "memory" in lines
     picture = ET.fromstring(html.partition("<style")[0] + "</div>")
     cells = [cell.text for cell in picture.iter("td")]

@@ -423,7 +423,7 @@ def test_parser_agrees_with_scikit_learn(name):
 
 @pytest.mark.parametrize("block", [1, 2, 7, 1000])
 def test_blocks_end_where_lines_end(block, monkeypatch):
-    monkeypatch.setattr(reading, "BLOCK", block)
+    monkeypatch.setattr(reading, "READ_AT_ONCE", block)
     text = b"+1 1:0.5 3:1e-3\n-1\n2.5 2:-7 \r\n1 3:4"
     X, y = parsed(text, 4, 3)
     assert X.tolist() == [[0.5, 0, 0.001], [0, 0, 0], [0, -7, 0], [0, 0, 4]]
@@ -763,7 +763,7 @@ def test_files_are_found_under_their_published_names():
 
 @pytest.mark.parametrize("kind", GENERATORS)
 def test_generators_give_the_same_numbers_both_ways(kind, monkeypatch):
-    monkeypatch.setattr(datasets.generated, "BLOCK", 100)
+    monkeypatch.setattr(datasets.generated, "DRAWN_AT_ONCE", 100)
     X, y = kind(250, seed=3).arrays()
     assert X.shape == (250, kind(250).n_features)
     pairs = list(kind(250, seed=3))
@@ -809,7 +809,7 @@ def test_waves_have_the_mean_of_their_triangles():
 
 @pytest.mark.parametrize("kind", GENERATORS)
 def test_pieces_of_a_stream_are_its_arrays(kind, monkeypatch):
-    monkeypatch.setattr(datasets.generated, "BLOCK", 100)
+    monkeypatch.setattr(datasets.generated, "DRAWN_AT_ONCE", 100)
     X, y = kind(450, seed=3).arrays()
     parts = list(kind(450, seed=3).pieces([30, 70, 1, 249, 500, 5]))
     assert [len(labels) for _, labels in parts] == [30, 70, 1, 249, 100]

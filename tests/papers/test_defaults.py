@@ -40,7 +40,7 @@ def test_regressors_are_good_without_settings(name):
     [(None, Merge()), (RBF(), Merge()), (Laplacian(), Project()), (Linear(), Project())],
 )
 def test_maintenance_goes_with_the_kernel(kernel, usual):
-    assert rb.BSGDClassifier(10, kernel).strategy == usual
+    assert rb.BSGDClassifier(10, kernel)._strategy == usual
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_maintenance_goes_with_the_kernel(kernel, usual):
 )
 def test_widths_are_in_units_of_the_number_of_features(model, width):
     model.learn_one({"a": 1.0, "b": 2.0, "c": 0.0, "d": 1.0}, 1)
-    assert views(model.block).head.gamma == width / 4
+    assert views(model._block).head.gamma == width / 4
 
 
 @pytest.mark.parametrize(

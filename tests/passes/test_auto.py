@@ -86,7 +86,7 @@ def tables(model):
 
 def assert_whole(model):
     """Bounds of the metric, a positive definite mixer, finite tables."""
-    room, own, n = model._tables, model.state_record(), len(model.features)
+    room, own, n = model._tables, model._state_record(), len(model._features)
     varying = room["moments"][core.ORIENTATION, :n] != 0.0
     weights, mixer = room["metric"][core.IMPORTANCE, :n], room["mixer"]
     assert (weights > 0.0).all()
@@ -181,7 +181,7 @@ def test_a_class_never_seen_has_no_probability_and_one_seen_once_has():
 
 def arrivals_of(model):
     """When the stored examples came, and what stands in places that are free."""
-    return views(model.block).per_vector[core.ARRIVAL]
+    return views(model._block).per_vector[core.ARRIVAL]
 
 
 @pytest.mark.parametrize("budgets", [(100, 30), (30, 100), (100, 1), (1, 51), (7, 8)])
@@ -269,7 +269,7 @@ def test_a_pipeline_shows_the_explanation():
 def test_a_forged_number_is_refused_or_does_no_harm(model, seed, tmp_path):
     """Compiled code takes places, counts and labels for granted."""
     model, rng = learned(model, 90), np.random.default_rng(seed)
-    own, extras = model.state_record(), views(model.block).per_vector
+    own, extras = model._state_record(), views(model._block).per_vector
     place = int(rng.integers(model.n_support_vectors))
     if seed < 6:
         numbers = "rounds recent_place hard_place second_order features archived"
@@ -302,4 +302,4 @@ def test_a_new_name_beside_as_many_as_are_known_is_learned():
     model = rb.AutoKernelClassifier(seed=1)
     model.learn_one({"a": 1.0, "b": 2.0}, True)
     model.learn_one({"a": 1.0, "c": 2.0}, False)
-    assert list(model.features) == ["a", "b", "c"]
+    assert list(model._features) == ["a", "b", "c"]

@@ -77,7 +77,7 @@ def test_a_distribution_is_around_the_prediction():
         found = model.predict_one(x, with_dist=True)
         assert found.mu == model.predict_one(x)
         assert found.sigma > 0.0
-    assert model.of_words
+    assert model._of_words
 
 
 def learned(stream, kind=rb.AutoKernelClassifier, **parameters):
@@ -94,11 +94,11 @@ def shares(model, stream):
 def test_models_change_to_words_when_names_have_no_end():
     stream = list(documents(400))
     model = learned(stream[:20])
-    assert model.of_words == 0
+    assert model._of_words == 0
     assert model.importances()
     for x, y in stream[20:]:
         model.learn_one(x, y)
-    assert model.of_words
+    assert model._of_words
     assert model.n_examples == 400
     assert [expert["name"] for expert in model.experts()][-1] == "few counts"
     assert model.importances() == {}
@@ -114,14 +114,14 @@ def test_tables_that_are_wide_and_full_stay_tables():
     rng = np.random.default_rng(0)
     model = rb.AutoKernelClassifier(30)
     model.learn_many(rng.normal(size=(5, 1100)), [True, False, True, False, True])
-    assert model.of_words == 0
-    assert len(model.features) == 1100
+    assert model._of_words == 0
+    assert len(model._features) == 1100
 
 
 def test_what_was_learned_before_the_change_stays():
     stream = list(documents(2000, fresh=8))
     changed, later = rb.AutoKernelClassifier(seed=1), iter(stream)
-    while not changed.of_words:
+    while not changed._of_words:
         last = next(later)
         changed.learn_one(*last)
     afresh, later = learned(begun_with_words([last])), list(later)
@@ -149,7 +149,7 @@ def test_one_by_one_and_many_at_once_are_the_same(kind):
     rows, matrix = matrices(stream)
     targets = np.array([y for _, y in stream])
     single = learned(zip(rows, targets.tolist(), strict=True), kind)
-    assert single.of_words
+    assert single._of_words
     for size in (300, 7):
         model = kind(seed=1)
         for first in range(0, 300, size):
@@ -175,7 +175,7 @@ def test_copies_and_files_go_on_exactly(kind, tmp_path):
     later = learned(stream, kind)
     expected = [later.decision_function_one(x) for x, _ in stream]
     for twin in [*copies, rb.load(tmp_path / "model.rb")]:
-        assert twin.of_words == model.of_words
+        assert twin._of_words == model._of_words
         for x, y in stream[300:]:
             twin.learn_one(x, y)
         assert [twin.decision_function_one(x) for x, _ in stream] == expected
@@ -191,22 +191,24 @@ def test_memory_stays_bounded_and_frequent_names_stay():
     for x, y in begun_with_words(documents(1000, fresh=10)):
         errors.append(model.predict_one(x) != y)
         model.learn_one(x, y)
-        names.append(len(model.features))
-        assert model.n_words <= len(model.features) <= words.LARGEST_TABLE // model.capacity_for(0)
+        names.append(len(model._features))
+        assert (
+            model.n_words <= len(model._features) <= words.MOST_NUMBERS // model._capacity_for(0)
+        )
     assert min(np.diff(names)) < 0  # some have gone
     assert model.memory_usage < 40e6
     assert np.mean(errors[-300:]) < 0.1
-    assert all(f"w{i}" in model.features.places for i in range(20))
+    assert all(f"w{i}" in model._features.places for i in range(20))
 
 
 def test_names_that_went_begin_anew():
     model = learned(begun_with_words(documents(100)))
-    oldest = min(name for name in model.features if name in NAMES)
-    model._forget_oldest(len(model.features) - 50, ())
-    assert len(model.features) == 50
-    assert oldest not in model.features.places
+    oldest = min(name for name in model._features if name in NAMES)
+    model._forget_oldest(len(model._features) - 50, ())
+    assert len(model._features) == 50
+    assert oldest not in model._features.places
     assert model.n_words <= 50
-    assert not memory.views(model.block).vectors[model.features.vacant].any()
+    assert not memory.views(model._block).vectors[model._features.vacant].any()
 
 
 def test_the_budget_may_change():
@@ -236,4 +238,4 @@ def test_memory_is_flat_over_fifty_thousand_documents():
         if t > 35_000:
             sizes.append(model.memory_usage)
     assert max(sizes) < 1.2 * sizes[0] < 64e6
-    assert len(model.features) <= words.MOST_WORDS
+    assert len(model._features) <= words.MOST_WORDS

@@ -34,5 +34,5 @@ def test_without_weights_the_ball_of_a_classifier_is_that_of_the_paper():
     model = rb.BSGDClassifier(10, RBF(0.5), l2=0.1)
     for x, y in stream_for(model, 200):
         model.learn_one(x, y)
-        assert model.state_record().surplus == 0.0
-        assert model.squared_length() <= 10.0 * (1 + 1e-9)
+        assert model._state_record().surplus == 0.0
+        assert model._squared_length() <= 10.0 * (1 + 1e-9)

@@ -61,7 +61,7 @@ def test_the_forgetron_stays_finite_where_kernel_values_have_no_bound(seed):
         x = {name: rng.choice([1, -1]) * 10.0 ** rng.choice(POWERS) for name in names}
         model.learn_one(x, rng.choice("abcd"), rng.choice([1.0, 1e-300, 1e8, 1e150]))
         assert all(map(math.isfinite, model.decision_function_one(x).values()))
-        own = model.state_record()
+        own = model._state_record()
         assert 0.0 <= own.factor <= 1.0
         assert math.isfinite(own.damage)
 
@@ -113,12 +113,12 @@ def test_a_smaller_budget_projects_within_the_classes():
     X, y = np.random.default_rng(0).normal(size=(300, 2)), np.arange(300) % 3
     model.learn_many(X, y)
     assert model.n_support_vectors == 40
-    before = model.scores_at(X)
+    before = model._scores_at(X)
     errors = []
     for budget in (39, 30, 15):
         model.mutate({"budget": budget})
         assert model.n_support_vectors == budget
-        errors.append(np.abs(model.scores_at(X) - before).mean())
+        errors.append(np.abs(model._scores_at(X) - before).mean())
     assert errors == sorted(errors)
     assert errors[0] < 0.1 * np.abs(before).mean()
 

@@ -98,8 +98,8 @@ def test_rows_of_features_that_came_in_another_order_give_the_same_scores(zeros)
     second.learn_one({4: 1.0, 5: 1.0}, True, 0.0)
     for model in (first, second):
         model.learn_many(X, X[:, 0] > 0.0)
-    assert list(first.features) != list(second.features)
-    found = [model._score_rows(model.rows_of(batch_of(X))) for model in (first, second)]
+    assert list(first._features) != list(second._features)
+    found = [model._score_rows(model._rows_of(batch_of(X))) for model in (first, second)]
     np.testing.assert_allclose(*found, rtol=1e-12)  # sums go in the order of places
 
 
@@ -179,6 +179,6 @@ def test_a_feature_counts_in_predictions_before_it_is_learned():
     x = stream[0][0] | {"new": 1.5}
     before = model.decision_function_one(x)
     model.learn_one(x, stream[0][1], 0.0)
-    assert "new" in model.features
+    assert "new" in model._features
     assert model.decision_function_one(x) == before
     assert before != model.decision_function_one(stream[0][0])

@@ -124,7 +124,7 @@ def test_the_landmarks_can_be_looked_at():
 
 
 def stage(model):
-    return model.state_record().stage
+    return model._state_record().stage
 
 
 def test_any_cut_across_the_switch_gives_the_same_model():
@@ -160,7 +160,7 @@ def test_a_larger_budget_comes_too_late_and_a_smaller_one_takes_effect():
     model.mutate({"budget": 8})
     assert model.n_support_vectors == 8
     learn(model, stream)
-    assert (model.n_support_vectors, int(model.state_record().kept)) == (8, 2)
+    assert (model.n_support_vectors, int(model._state_record().kept)) == (8, 2)
 
 
 def test_budgets_may_change_between_the_basis_and_the_next_step():
@@ -187,7 +187,7 @@ def test_equal_vectors_leave_fewer_features():
     model = rb.NOGDRegressor(10, RBF(0.5), rank=10, learning_rate=1e-3)
     for t in range(40):
         model.learn_one({"a": float(t % 3)}, 5.0)
-    assert (model.n_support_vectors, int(model.state_record().kept)) == (10, 3)
+    assert (model.n_support_vectors, int(model._state_record().kept)) == (10, 3)
     assert np.isfinite(model.predict_one({"a": 1.0}))
 
 

@@ -174,21 +174,21 @@ def compare(stream, model, reference, refine_at=()):
 def test_a_stream_is_replayed(eviction, fit_bias, steps, table, monkeypatch):
     """Also as a large window is kept, without a table of kernel values."""
     if not table:
-        monkeypatch.setattr("river_budget.algorithms.window.sbp.LARGEST_TABLE", 0)
+        monkeypatch.setattr("river_budget.algorithms.window.sbp.LARGEST_GRAM", 0)
     options = {"slack": 0.05, "steps": steps, "fit_bias": fit_bias, "eviction": eviction}
     model = rb.SBPClassifier(25, RBF(0.5), **options, seed=SEED)
     reference = oracle.StreamingSBP(plain(RBF(0.5)), 25, **options, choose=SplitMix(SEED).below)
     compare(two_labels(150), model, reference, refine_at=(60, 61, 100))
-    assert bool(views(model.block).head.factored) == table
+    assert bool(views(model._block).head.factored) == table
 
 
 def recomputed(model):
     """Responses and |w|^2 from scratch, beside those that were kept."""
-    block = views(model.block)
+    block = views(model._block)
     n = int(block.head.count)
     X, y = block.vectors[:, :n].T, block.per_vector[core.LABELS, :n]
     a, K = block.coefficients[0, :n], plain(model.kernel)(X, X)
-    kept = np.append(block.per_vector[core.RESPONSES, :n], model.state_record().norm2)
+    kept = np.append(block.per_vector[core.RESPONSES, :n], model._state_record().norm2)
     return np.append(y * (K @ a), a @ K @ a), kept
 
 
@@ -295,17 +295,17 @@ def refined(slack=0.05, n=0, **options):
 
 def test_the_margin_is_the_water_level_of_the_window():
     model, X, y = refined(n=500)
-    length = np.sqrt(model.squared_length())
-    responses = y * model.scores_at(X)[:, 0] / length
-    assert model.margin == pytest.approx(water_level(responses, 200 * 0.05))
-    assert rb.SBPClassifier().margin == 0.0
+    length = np.sqrt(model._squared_length())
+    responses = y * model._scores_at(X)[:, 0] / length
+    assert model._margin == pytest.approx(water_level(responses, 200 * 0.05))
+    assert rb.SBPClassifier()._margin == 0.0
 
 
 def test_the_objective_is_that_of_the_regularised_problem():
     model, X, y = refined(n=500)
-    hinge = np.maximum(0, 1 - y * model.scores_at(X)[:, 0]).mean()
-    assert model.objective(0.01) == pytest.approx(0.005 * model.squared_length() + hinge)
-    assert rb.SBPClassifier().objective(0.01) == 1.0
+    hinge = np.maximum(0, 1 - y * model._scores_at(X)[:, 0]).mean()
+    assert model._objective(0.01) == pytest.approx(0.005 * model._squared_length() + hinge)
+    assert rb.SBPClassifier()._objective(0.01) == 1.0
 
 
 def test_slack_and_regularisation_lead_to_the_same_model():
@@ -315,25 +315,25 @@ def test_slack_and_regularisation_lead_to_the_same_model():
     svc = sklearn_svm.SVC(C=1 / (l2 * 200), gamma=1.0).fit(X, y)
     fitted, X, y = refined(slack, n=20_000)
     best = svc.decision_function(X)
-    agreement = np.corrcoef(best, fitted.scores_at(X)[:, 0])[0, 1]
+    agreement = np.corrcoef(best, fitted._scores_at(X)[:, 0])[0, 1]
     assert agreement > 0.99
     # the optimum, from the exact solution, has no smaller objective
     w2 = float(svc.dual_coef_[0] @ (best - svc.intercept_)[svc.support_])
     exact = 0.5 * l2 * w2 + np.maximum(0, 1 - y * best).mean()
-    assert exact * 0.95 <= fitted.objective(l2) <= exact * 1.1
+    assert exact * 0.95 <= fitted._objective(l2) <= exact * 1.1
 
 
 def test_refining_stops_when_the_margin_does_not_grow():
     model, _, _ = refined()
     model.refine(1_000_000, tolerance=0.01)
-    stopped = model.state_record().done
+    stopped = model._state_record().done
     assert 400 <= stopped < 100_000
     rough, _, _ = refined()
     rough.refine(1_000_000, tolerance=0.2)
-    assert rough.state_record().done <= stopped
-    assert rough.margin > 0.0
+    assert rough._state_record().done <= stopped
+    assert rough._margin > 0.0
     limited, _, _ = refined()
     limited.refine(300, tolerance=0.0)
-    assert limited.state_record().done <= 300
+    assert limited._state_record().done <= 300
     with pytest.raises(ValueError, match="tolerance"):
         model.refine(10, tolerance=-1.0)

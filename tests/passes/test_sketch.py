@@ -18,8 +18,8 @@ KERNELS = [Polynomial(1, 0.5, 0.0), Polynomial(2, "1/d", 1.0), Polynomial(4, 0.3
 
 def drawn(model):
     """Places and signs of the features and of the constant, a row for each factor."""
-    block = views(model.block)
-    columns = block.vectors[: len(model.features), : block.head.count].T
+    block = views(model._block)
+    columns = block.vectors[: len(model._features), : block.head.count].T
     constant = uniforms(int(block.head.random), block.head.count)
     places = np.column_stack([columns[::2], np.floor(constant[::2] * model.n_components)])
     signs = np.column_stack([columns[1::2], np.where(constant[1::2] < 0.5, -1.0, 1.0)])

@@ -59,7 +59,7 @@ def test_intervals_hold_the_share_of_targets_in_the_title():
         clone.learn_one(x, y)
     assert ax.get_title().startswith(f"{100 * np.mean(inside):.1f} % of targets")
     assert [len(line.get_xdata()) for line in ax.lines] == [50, 50]
-    assert model.block is None
+    assert model._block is None
 
 
 def test_wrong_models_and_shares_are_named():

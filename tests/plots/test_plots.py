@@ -82,7 +82,7 @@ def test_models_that_are_handed_in_learn_nothing():
     rb.plots.budget_sweep(model, PHISHING, budgets=[5], examples=20)
     rb.plots.error_against_time(model, PHISHING, examples=20)
     rb.plots.reliability(model, PHISHING, examples=20)
-    assert model.block is None
+    assert model._block is None
 
 
 def test_names_come_from_the_last_step_and_are_told_apart():

@@ -182,7 +182,7 @@ def use(model):
     stream = stream_of(model, 12, seed=3)
     if getattr(model, "classes", None):
         stream = [(x, model.classes[i % len(model.classes)]) for i, (x, _) in enumerate(stream)]
-    if hasattr(model, "labels") and model.labels.known:
+    if hasattr(model, "_labels") and model._labels.known:
         stream = [(x, rng_label(model, i)) for i, (x, _) in enumerate(stream)]
     with np.errstate(all="ignore"):
         answers(model, stream)
@@ -191,4 +191,4 @@ def use(model):
 
 
 def rng_label(model, i):
-    return model.labels.known[i % len(model.labels.known)]
+    return model._labels.known[i % len(model._labels.known)]

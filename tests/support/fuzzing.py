@@ -54,7 +54,7 @@ MORE = [
 ]
 MODELS = [entry.values[0] for entry in ALL] + MORE
 ASKING = "predict_one", "predict_proba_one", "decision_function_one", "score_one", "transform_one"
-LARGEST_TABLE = stored.LARGEST_TABLE
+LARGEST_USUAL_TABLE = stored.LARGEST_USUAL_TABLE
 LARGEST = 2**22  # bytes of a block: with more, as without a budget, operations take seconds
 LIFE = 60  # mean number of operations with one model
 
@@ -236,14 +236,14 @@ class Fuzzer:
         number = self.rng.randrange(len(MODELS)) if self.number is None else self.number
         original = MODELS[number]
         changes = {}
-        if "seed" in original.parameters():
+        if "seed" in original._parameters():
             changes["seed"] = self.rng.randrange(2**32)
         if getattr(original, "budget", None) and getattr(original, "rank", None) is None:
             changes["budget"] = self.rng.choice([original.budget, 1, 2, 8])
         self.model, self.seen = original.clone(changes), []
         self.wordy, self.words = self.rng.random() < 0.4, 0
         # with a small bound on the table of vectors
-        stored.LARGEST_TABLE = 2**12 if self.rng.random() < 0.3 else LARGEST_TABLE
+        stored.LARGEST_USUAL_TABLE = 2**12 if self.rng.random() < 0.3 else LARGEST_USUAL_TABLE
 
     @property
     def names(self):
@@ -388,13 +388,13 @@ class Fuzzer:
     def inspect(self):
         model = self.model
         assert model.memory_usage > 0
-        for name in ("support_vectors", "n_support_vectors", "n_repairs", "norm", "explain"):
+        for name in ("support_vectors", "n_support_vectors", "_n_repairs", "norm", "explain"):
             found = getattr(model, name, None)
             if callable(found) and name != "explain":
                 found()
-        if model.block is not None and hasattr(model, "gram"):
-            model.gram()
-            model.scores_of_vectors()
+        if model._block is not None and hasattr(model, "_gram"):
+            model._gram()
+            model._scores_of_vectors()
         if hasattr(model, "last_iterate_one"):
             model.last_iterate_one(self.seen[-1] if self.seen else {})
         repr(model)
@@ -423,7 +423,7 @@ class Fuzzer:
 
     def merge(self):
         model = self.model
-        if hasattr(model, "transform_one") or model.no_sum:
+        if hasattr(model, "transform_one") or model._unmergeable_because:
             return
         other = copy.deepcopy(model)
         model, self.model = self.model, other
@@ -492,7 +492,7 @@ class Fuzzer:
 
     def step(self):
         """Do one random operation. Returns its name."""
-        block = self.model.block
+        block = self.model._block
         if self.rng.random() < 1.0 / LIFE or (block is not None and len(block) > LARGEST):
             self.new_model()
         name = self.rng.choice(self.OPERATIONS)
@@ -525,18 +525,18 @@ def check_model(model, examples):
     """Check that the model's answers and the numbers in its block are finite, and that it keeps its budget."""
     for x in examples:
         check_answers(model, x)
-    if model.block is None:
+    if model._block is None:
         return
-    block = views(model.block)
+    block = views(model._block)
     n = int(block.head.count)
     limit = getattr(model, "budget", None) or getattr(model, "window", None)
     assert (
         limit is None
         or n <= limit
         or hasattr(model, "n_components")
-        or getattr(model, "of_words", 0)
+        or getattr(model, "_of_words", 0)
     ), (n, limit)
-    assert block.head.width >= len(model.features)
+    assert block.head.width >= len(model._features)
     if not model.algorithm.columns.draws:
         check_names(model)
     for table in (block.vectors, block.coefficients, block.per_vector):
@@ -545,7 +545,7 @@ def check_model(model, examples):
     assert not block.coefficients[:, n:].any()
     if isinstance(model, (rb.AutoKernelClassifier, rb.AutoKernelRegressor)):
         return  # these blocks have other tables
-    assert block.head.outputs == model.n_outputs or hasattr(model, "transform_one")
+    assert block.head.outputs == model._n_outputs or hasattr(model, "transform_one")
     if hasattr(model, "n_support_vectors") and n:
         arrivals = block.arrivals[:n]
         assert len(set(arrivals.tolist())) == n
@@ -558,7 +558,7 @@ def run(seed, operations, threads=False, number=None):
     `number`: of the first model in `MODELS`.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.ExitStack() as at_the_end:
-        at_the_end.callback(setattr, stored, "LARGEST_TABLE", LARGEST_TABLE)
+        at_the_end.callback(setattr, stored, "LARGEST_USUAL_TABLE", LARGEST_USUAL_TABLE)
         warnings.simplefilter("ignore")
         fuzzer = Fuzzer(seed, threads, number)
         for done in range(operations):

@@ -20,9 +20,9 @@ class Support(NamedTuple):
 
 def support(model):
     """A copy of the support, features in the order of `model.features`."""
-    block = views(model.block)
+    block = views(model._block)
     head, arrivals = block.head, block.arrivals
-    n, places = int(head.count), list(model.features.places.values())
+    n, places = int(head.count), list(model._features.places.values())
     order = np.argsort(arrivals[:n])
     coefficients = head.scale * block.coefficients[:, :n]
     X, A = block.vectors[places, :n].T[order], coefficients[:, order].T
@@ -31,7 +31,7 @@ def support(model):
 
 def row(model, x):
     """An example with known features as a row, with the columns of `support`."""
-    return np.array([x.get(name, 0.0) for name in model.features])
+    return np.array([x.get(name, 0.0) for name in model._features])
 
 
 def plain(kernel):
@@ -51,7 +51,7 @@ def squared_length(X, A, kernel):
 
 def error_of_factor(model):
     """How far W'W is from the inverse of the Gram matrix: the largest entry of W K W' - I."""
-    block = views(model.block)
+    block = views(model._block)
     n = int(block.head.count)
     X, W = block.vectors[:, :n].T, np.tril(block.factor[:n, :n])
     return np.abs(W @ plain(model.kernel)(X, X) @ W.T - np.eye(n)).max()
@@ -64,7 +64,7 @@ def holding(X, A, strategy, kernel):
     classes = tuple(range(max(outputs, 2)))
     model = rb.BSGDClassifier(n, kernel, strategy, classes=classes, seed=1)
     model.learn_one(dict(enumerate(X[0].tolist())), 1, 0.0)  # weight 0: only creates the block
-    block = views(model.block)
+    block = views(model._block)
     block.head.count = block.head.arrived = n
     block.vectors[:, :n], block.coefficients[:, :n] = X.T, A.T
     laplacian = isinstance(kernel, rb.kernels.Laplacian)
@@ -74,7 +74,7 @@ def holding(X, A, strategy, kernel):
     block.arrivals[:n] = np.arange(n)
     if block.head.factored:
         block.factor[:n, :n] = np.linalg.inv(np.linalg.cholesky(plain(kernel)(X, X)))
-    model.state_record().norm2 = squared_length(X, A, kernel)
+    model._state_record().norm2 = squared_length(X, A, kernel)
     return model
 
 
@@ -87,7 +87,7 @@ def maintained(X, A, strategy, kernel):
 
 def check_names(model):
     """Names have places of their own, all below the width of the table; rows without a name hold nothing."""
-    features, block = model.features, views(model.block)
+    features, block = model._features, views(model._block)
     places, width = list(features.places.values()), int(block.head.width)
     assert len(set(places)) == len(places)
     assert features.width <= width

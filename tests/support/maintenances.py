@@ -17,7 +17,7 @@ def maintenances(model, stream):
     """(support with the newcomer, gamma, support after) for every example that exceeded the budget."""
     for x, y in stream:
         model.learn_one(x, y, 0.0)  # adds new features and labels
-        before, t = support(model), int(model.state_record().rounds)
+        before, t = support(model), int(model._state_record().rounds)
         model.learn_one(x, y)
         oracle = one_round(model, before, t, row(model, x), y)
         if len(oracle.X) > model.budget:
@@ -31,7 +31,7 @@ def one_round(model, before, t, x, y):
     kernel = plain(model.kernel)
     oracle = BudgetedSGD(kernel, task, outputs, None, "oldest", model.l2, project_to_ball=False)
     oracle.X, oracle.A, oracle.t = list(before.X), before.A, t
-    code = model.labels.codes[y]
+    code = model._labels.codes[y]
     oracle.step(x, code if task == "binary" else int(code))
     return oracle
 

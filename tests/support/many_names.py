@@ -50,9 +50,9 @@ def with_gaps(model, kind, n=700):
     model = model.clone()
     stream = crowd(2 * n, kind)
     met = set()
-    while len(met) < n or not model.features.vacant:
+    while len(met) < n or not model._features.vacant:
         x, y = next(stream)
         run(model, [(x, y)])
         met |= x.keys()
-    assert len(model.features) < len(met)
+    assert len(model._features) < len(met)
     return model

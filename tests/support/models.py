@@ -182,7 +182,7 @@ def having(attribute, models=MODELS):
 def variant(model, **changes):
     """A clone with those of these parameters that the model has."""
     return model.clone(
-        {name: value for name, value in changes.items() if name in model.parameters()}
+        {name: value for name, value in changes.items() if name in model._parameters()}
     )
 
 
@@ -228,7 +228,7 @@ def content(model):
     """What a model has learned: its support vectors, or the weights of its features."""
     if hasattr(model, "support_vectors"):
         return model.support_vectors()
-    block = None if model.block is None else views(model.block)
+    block = None if model._block is None else views(model._block)
     return [] if block is None else [block.coefficients.tolist(), block.per_vector.tolist()]
 
 

@@ -104,7 +104,7 @@ class Strange(Maintenance):
 
 @pytest.mark.parametrize(
     "kind",
-    [kind for kind in ESTIMATORS.values() if "kernel" in kind().parameters()],
+    [kind for kind in ESTIMATORS.values() if "kernel" in kind()._parameters()],
     ids=lambda kind: kind.__name__,
 )
 def test_a_kernel_that_core_does_not_know_is_refused_when_a_model_is_built(kind):
@@ -116,7 +116,7 @@ def test_a_kernel_that_core_does_not_know_is_refused_when_a_model_is_built(kind)
 def test_a_strategy_that_core_does_not_know_is_refused_when_a_model_is_built(kind):
     with pytest.raises(NotImplementedError, match="Strange"):
         kind(maintenance=Strange())
-    assert isinstance(kind(maintenance=RemoveOldest()).strategy, RemoveOldest)
+    assert isinstance(kind(maintenance=RemoveOldest())._strategy, RemoveOldest)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
@@ -151,20 +151,20 @@ def test_every_whole_number_of_a_record_is_answered_for(model):
 @pytest.mark.parametrize("model", ALL)
 def test_a_model_that_keeps_rows_per_vector_says_what_a_file_may_set_them_to(model):
     model = taught(model, 30)
-    if views(model.block).head.per_vector:
+    if views(model._block).head.per_vector:
         assert "per_vector" in trust.ranges_of(model)
 
 
 @pytest.mark.parametrize("model", ONE_EACH)
 def test_a_pickle_of_another_layout_is_refused_with_the_way_out(model):
     model = taught(model, 10)
-    model.block[:8].view(np.int64)[0] += 1  # the stamp
+    model._block[:8].view(np.int64)[0] += 1  # the stamp
     with pytest.raises(TypeError, match=r"another version.*rb\.save"):
         pickle.loads(pickle.dumps(model))
 
 
 def test_classes_with_other_records_have_other_stamps():
-    records = {repr(kind.algorithm.state.descr): kind.stamp() for kind in ESTIMATORS.values()}
+    records = {repr(kind.algorithm.state.descr): kind._stamp() for kind in ESTIMATORS.values()}
     assert len(set(records.values())) == len(records)
 
 
@@ -197,7 +197,7 @@ def test_a_model_that_only_predicts_refuses_whatever_would_change_it(model):
     }
     names = {name for name in names if callable(getattr(model, name))}
     assert "learn_one" in names
-    for name in names - {"learning_pass"}:
+    for name in names - {"_learning_pass"}:
         with pytest.raises(RuntimeError, match="predict_only"):
             getattr(model, name)()
 

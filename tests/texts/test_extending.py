@@ -75,7 +75,7 @@ def test_the_class_is_saved_and_loaded_as_those_of_the_package(tmp_path):
     assert (
         same.predict_then_learn_many(X, y).tolist() == model.predict_then_learn_many(X, y).tolist()
     )
-    assert same.state_record().mistakes == model.state_record().mistakes > 20
+    assert same._state_record().mistakes == model._state_record().mistakes > 20
     with pytest.raises(RuntimeError, match="predict_only"):
         rb.load(tmp_path / "model", predict_only=True).learn_many(X, y)
 
@@ -89,7 +89,7 @@ def test_models_of_the_class_are_united_keep_budgets_and_survive_pickles():
     assert united.n_support_vectors == 20
     united.mutate({"budget": 5, "shift": 3.0})
     assert united.n_support_vectors == 5
-    assert united.state_record().shift == 3.0
+    assert united._state_record().shift == 3.0
     again = pickle.loads(pickle.dumps(united))
     again.learn_many(X, y)
     united.learn_many(X, y)
@@ -168,7 +168,7 @@ def test_the_algorithm_on_the_page_runs_as_it_is_written(monkeypatch, tmp_path):
 
 # What a class of the package may define besides its algorithm and parameters: methods for users, and a transformer's
 # names. AutoKernel, whose memory is of its own kind, overrides methods of StreamModel
-OVERRIDDEN = {"n_outputs", "_feature_names", "_reading", "transform_one"}
+OVERRIDDEN = {"_n_outputs", "_feature_names", "_reading", "transform_one"}
 
 
 @pytest.mark.parametrize("name", sorted(PLACES))

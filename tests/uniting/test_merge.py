@@ -80,7 +80,7 @@ def points(n=1000, n_models=3):
 
 def room(model):
     """The argument that keeps all vectors."""
-    return ROOM if getattr(model, "budget_in_use", None) is not None else None
+    return ROOM if getattr(model, "_budget_in_use", None) is not None else None
 
 
 def size_of(table):
@@ -97,7 +97,7 @@ def scores(model, xs):
 def share(model, names, xs):
     """The scores of one model, as columns for the labels of a merged one."""
     own = scores(model, xs)
-    known = model.labels.known if names else []
+    known = model._labels.known if names else []
     if len(names) <= 2:
         return own if not names or known[0] == names[0] else -own
     columns = np.zeros((len(xs), len(names)))
@@ -108,7 +108,7 @@ def share(model, names, xs):
 
 
 def weighted(models, weights, merged, xs):
-    names = merged.labels.known if hasattr(merged, "labels") else []
+    names = merged._labels.known if hasattr(merged, "_labels") else []
     return sum(
         weight * share(model, names, xs) for model, weight in zip(models, weights, strict=True)
     )
@@ -131,18 +131,18 @@ def test_with_room_for_all_vectors_the_scores_add_up(model):
     models = apart(model)
     merged = rb.merge(models, WEIGHTS, budget=room(model))
     assert_is_sum(merged, models)
-    assert merged.features.knows(points(1)[0])
+    assert merged._features.knows(points(1)[0])
     assert type(merged) is type(model)
 
 
 @pytest.mark.parametrize("model", one_of_each(SUMS))
 def test_the_models_themselves_are_left_as_they_are(model):
     models = apart(model)
-    before = [(m.block.tobytes(), list(m.features), repr(m)) for m in models]
+    before = [(m._block.tobytes(), list(m._features), repr(m)) for m in models]
     scores_before = [scores(m, points(20)) for m in models]
     merged = rb.merge(models, WEIGHTS)
     taught(merged, 5)
-    assert [(m.block.tobytes(), list(m.features), repr(m)) for m in models] == before
+    assert [(m._block.tobytes(), list(m._features), repr(m)) for m in models] == before
     for m, expected in zip(models, scores_before, strict=True):
         assert np.array_equal(scores(m, points(20)), expected)
 
@@ -154,8 +154,8 @@ def test_a_merged_model_keeps_a_budget_learns_on_and_can_be_saved(model, tmp_pat
     for _ in range(2):
         for twin in twins:
             assert np.isfinite(scores(twin, xs)).all()
-            if getattr(twin, "budget_in_use", None) is not None:
-                assert 0 < twin.n_support_vectors <= twin.budget_in_use == model.budget_in_use
+            if getattr(twin, "_budget_in_use", None) is not None:
+                assert 0 < twin.n_support_vectors <= twin._budget_in_use == model._budget_in_use
         rb.save(merged, tmp_path / "model.rb")
         twins = [merged, rb.load(tmp_path / "model.rb"), pickle.loads(pickle.dumps(merged))]
         for twin in twins[1:]:
@@ -185,7 +185,7 @@ def test_merging_step_by_step_is_merging_at_once(model):
     xs = points(100)
     expected = scores(at_once, xs)
     assert close(scores(stepwise, xs), expected)
-    labels = at_once.labels.known if hasattr(at_once, "labels") else []
+    labels = at_once._labels.known if hasattr(at_once, "_labels") else []
     assert close(share(turned, labels, xs), expected)
 
 
@@ -229,7 +229,7 @@ def test_models_that_have_not_learned_count_as_zero():
 def test_models_that_have_not_learned_make_one_that_has_not(model):
     merged = rb.merge([model.clone(), model.clone()])
     assert repr(merged) == repr(model)
-    assert merged.block is None
+    assert merged._block is None
     taught(merged, 0)
 
 
@@ -280,8 +280,8 @@ FACTORED = [
 @pytest.mark.parametrize("model", FACTORED, ids=repr)
 def test_the_factor_is_that_of_the_union(model, budget):
     merged = rb.merge(apart(model), WEIGHTS, budget)
-    block, n = views(merged.block), merged.n_support_vectors
-    X = block.vectors[: len(merged.features), :n].T
+    block, n = views(merged._block), merged.n_support_vectors
+    X = block.vectors[: len(merged._features), :n].T
     W = np.tril(block.factor[:n, :n])
     assert W @ plain(model.kernel)(X, X) @ W.T == pytest.approx(np.eye(n), abs=1e-9)
 
@@ -309,7 +309,7 @@ def gap(kernel, before, after):
 
 def expansion(model, names):
     X, A, _ = support(model)
-    return X[:, [list(model.features).index(name) for name in names]], A
+    return X[:, [list(model._features).index(name) for name in names]], A
 
 
 def without_the_smallest(kernel, X, A, n):
@@ -349,7 +349,7 @@ def test_the_reduction_loses_no_more_than_removing_the_smallest(model):
     for seed in range(4):
         models = [taught(model.clone(), 10 * seed + i, 120, own=False) for i in range(3)]
         union = rb.merge(models, budget=ROOM)
-        names, n = list(union.features), union.n_support_vectors
+        names, n = list(union._features), union.n_support_vectors
         before = expansion(union, names)
         for budget in (2, model.budget, n - 8, n - 1):
             merged = rb.merge(models, budget=budget)
@@ -391,7 +391,7 @@ def test_a_sum_gives_up_no_more_vectors_than_it_must(strategy):
         merged = rb.merge(models, budget=budget)
         assert merged.n_support_vectors == budget
         assert merged.support_vectors() == rb.merge(pairs, budget=budget).support_vectors()
-        assert views(merged.block).head.arity == 5  # it learns on as before
+        assert views(merged._block).head.arity == 5  # it learns on as before
         taught(merged, 5, 200)
         assert merged.n_support_vectors <= budget
 
@@ -488,7 +488,7 @@ def test_different_classes_get_a_column_each(model, known):
 def test_two_models_of_one_class_each_tell_them_apart():
     model = rb.BSGDClassifier(20, RBF(0.5))
     merged = rb.merge([with_labels(model, "low"), with_labels(model, "high", n=41)])
-    assert merged.labels.known == ["low", "high"]
+    assert merged._labels.known == ["low", "high"]
     assert isinstance(merged.decision_function_one(XS[0]), float)
     one = with_labels(model, "low")
     assert rb.merge([one, one]).predict_one(XS[0]) == "low"
@@ -509,7 +509,7 @@ def test_classes_that_are_given_must_hold_all_labels():
     closed = with_labels(model, "a", "b", "c", classes=("a", "b", "c"))
     with pytest.raises(ValueError, match=r"classes=\('a', 'b', 'c'\) .* lack 'd'"):
         rb.merge([closed, with_labels(model, "a", "d")])
-    assert rb.merge([with_labels(model, "a", "d"), closed]).labels.known == ["a", "d", "b", "c"]
+    assert rb.merge([with_labels(model, "a", "d"), closed])._labels.known == ["a", "d", "b", "c"]
 
 
 @pytest.mark.parametrize("model", BINARY, ids=str)
@@ -523,15 +523,15 @@ def test_a_model_for_two_classes_takes_no_third(model):
 
 def test_repairs_are_not_forgotten():
     models = apart(rb.ProjectronClassifier(9, RBF(0.5)))
-    views(models[1].block).head.repairs = 2
-    assert rb.merge(models).n_repairs == 2
+    views(models[1]._block).head.repairs = 2
+    assert rb.merge(models)._n_repairs == 2
 
 
 def test_rounds_go_on_from_the_most_advanced_model():
     models = [taught(rb.BSGDClassifier(20, RBF(0.5)), seed, n) for seed, n in enumerate((40, 90))]
     merged = rb.merge(models)
-    assert merged.state_record().rounds == 90
-    assert rb.merge([merged, merged]).state_record().rounds == 90
+    assert merged._state_record().rounds == 90
+    assert rb.merge([merged, merged])._state_record().rounds == 90
 
 
 @pytest.mark.parametrize("budget", [ROOM, None])
@@ -539,15 +539,15 @@ def test_rounds_go_on_from_the_most_advanced_model():
 def test_the_norm_is_that_of_the_merged_model(strategy, budget):
     merged = rb.merge(apart(rb.BSGDClassifier(20, RBF(0.5), strategy)), WEIGHTS, budget)
     X, A, _ = support(merged)
-    assert merged.state_record().norm2 == pytest.approx(squared_length(X, A, RBF(0.5)), rel=1e-10)
+    assert merged._state_record().norm2 == pytest.approx(squared_length(X, A, RBF(0.5)), rel=1e-10)
 
 
 def test_the_damage_of_a_merged_forgetron_is_within_its_bound():
     model = rb.ForgetronClassifier(9, RBF(0.5))
     models = [taught(model.clone(), seed, 60 * (seed + 1)) for seed in range(3)]
-    own = rb.merge(models).state_record()
-    assert own.mistakes == max(m.state_record().mistakes for m in models)
-    assert own.damage == max(m.state_record().damage for m in models) > 0.0
+    own = rb.merge(models)._state_record()
+    assert own.mistakes == max(m._state_record().mistakes for m in models)
+    assert own.damage == max(m._state_record().damage for m in models) > 0.0
     assert own.damage <= 15 / 32 * own.mistakes
 
 
@@ -555,9 +555,9 @@ def test_the_damage_of_a_merged_forgetron_is_within_its_bound():
 @pytest.mark.parametrize("budget", [20, None])
 def test_the_level_of_a_sum_is_the_weighted_sum_of_the_levels(kind, budget):
     models = [taught(kind(budget, RBF(0.5)), seed, 61 + seed) for seed in range(3)]
-    levels = [m.state_record().level for m in models]
+    levels = [m._state_record().level for m in models]
     assert np.abs(levels).min() > 1e-3
-    level = rb.merge(models, WEIGHTS).state_record().level
+    level = rb.merge(models, WEIGHTS)._state_record().level
     assert level == pytest.approx(np.dot(WEIGHTS, levels), rel=1e-12)
 
 
@@ -570,19 +570,19 @@ OF_THE_MOMENT = {  # numbers of a record that the next example, or the next main
 @pytest.mark.parametrize("model", SUMS)
 def test_no_number_of_a_record_is_lost_in_a_sum(model):
     """What all parts have counted or learned, and a new model has not, is not 0 in their sum."""
-    fresh = taught(model.clone(), 0, 1).state_record()
+    fresh = taught(model.clone(), 0, 1)._state_record()
     models = apart(model)
-    merged, kind = rb.merge(models, WEIGHTS).state_record(), type(model).__name__
+    merged, kind = rb.merge(models, WEIGHTS)._state_record(), type(model).__name__
     moment = next((names for name, names in OF_THE_MOMENT.items() if kind.startswith(name)), set())
     for name in set(merged.dtype.names) - moment:
-        values = [m.state_record()[name] for m in models]
+        values = [m._state_record()[name] for m in models]
         if all(values) and fresh[name] not in values:
             assert merged[name] != 0.0, name
 
 
 def test_a_budget_perceptron_knows_the_scores_of_its_vectors():
     merged = rb.merge(apart(rb.BudgetPerceptronClassifier(20, RBF(0.5))))
-    block, n = views(merged.block), merged.n_support_vectors
+    block, n = views(merged._block), merged.n_support_vectors
     X, A, _ = support(merged)
     order = np.argsort(block.arrivals[:n])
     expected = plain(RBF(0.5))(X, X) @ A[:, 0]
@@ -592,8 +592,8 @@ def test_a_budget_perceptron_knows_the_scores_of_its_vectors():
 @pytest.mark.parametrize("budget", [ROOM, None])
 def test_vectors_of_a_merged_model_know_their_neighbours(budget):
     merged = rb.merge(apart(rb.BPAClassifier(20, RBF(0.5), update="nearest")), budget=budget)
-    block, n = views(merged.block), merged.n_support_vectors
-    X = block.vectors[: len(merged.features), :n].T
+    block, n = views(merged._block), merged.n_support_vectors
+    X = block.vectors[: len(merged._features), :n].T
     K = plain(RBF(0.5))(X, X) - 2.0 * np.eye(n)
     assert block.per_vector[0, :n].tolist() == K.argmax(axis=1).tolist()
     assert block.per_vector[1, :n] == pytest.approx(K.max(axis=1), rel=1e-12)
@@ -607,15 +607,15 @@ def test_a_merged_window_is_as_one_that_was_learned(window, refined):
         model.refine(refined)
     assert_is_sum(rb.merge(models, WEIGHTS, ROOM), models)
     merged = rb.merge(models, WEIGHTS, budget=window)
-    block, n, own = views(merged.block), merged.n_support_vectors, merged.state_record()
+    block, n, own = views(merged._block), merged.n_support_vectors, merged._state_record()
     assert n == min(75, window)
-    X, a = block.vectors[: len(merged.features), :n].T, block.coefficients[0, :n]
+    X, a = block.vectors[: len(merged._features), :n].T, block.coefficients[0, :n]
     K, labels = plain_kernels.rbf(0.5)(X, X), block.per_vector[sbp.LABELS, :n]
     assert block.per_vector[sbp.RESPONSES, :n] == pytest.approx(labels * (K @ a), rel=1e-10)
     assert own.norm2 == pytest.approx(a @ K @ a, rel=1e-10)
     assert own.positives == np.sum(labels > 0)
     assert own.refined == 0
-    assert own.done == max(m.state_record().done for m in models)
+    assert own.done == max(m._state_record().done for m in models)
     assert own.seen == max(60, n)
     assert block.head.factored == (window <= 1024)
     if block.head.factored:
@@ -631,9 +631,9 @@ def test_examples_in_a_window_keep_their_labels():
     for i, label in enumerate(labels):
         (a if i < 2 else b).learn_one({"x": float(i)}, label)
     merged = rb.merge([a, b])
-    block = views(merged.block)
+    block = views(merged._block)
     known = {
-        x: merged.labels.known[int(sign > 0)]
+        x: merged._labels.known[int(sign > 0)]
         for x, sign in zip(block.vectors[0, :5], block.per_vector[sbp.LABELS, :5], strict=True)
     }
     assert known == dict(enumerate(labels))
@@ -647,7 +647,7 @@ def test_equal_examples_in_one_window_stay_two():
         model.learn_one({"x": 1.0}, False)
     merged = rb.merge([a, b])
     assert merged.n_support_vectors == 4
-    assert merged.state_record().positives == 3
+    assert merged._state_record().positives == 3
 
 
 def test_a_frozen_support_stays_frozen_and_a_growing_one_grows():
@@ -671,7 +671,7 @@ def test_merged_detectors_score_the_weighted_sum(strategy, tmp_path):
     merged, xs = rb.merge(models, WEIGHTS, budget=ROOM), points(100)
     expected = sum(w * scores(m, xs) for m, w in zip(models, WEIGHTS, strict=True))
     assert close(scores(merged, xs), expected)
-    assert merged.state_record().level > 0.0
+    assert merged._state_record().level > 0.0
     small = rb.merge(models)
     assert small.n_support_vectors <= 20
     rb.save(small, tmp_path / "model.rb")
@@ -704,7 +704,7 @@ def test_a_map_knows_the_features_of_all():
     maps[0].learn_one({"a": 1.0})
     maps[1].learn_one({"b": 1.0, "c": 2.0})
     merged = rb.merge(maps)
-    assert set(merged.features) == {"a", "b", "c"}
+    assert set(merged._features) == {"a", "b", "c"}
     for x in ({"a": 1.0, "c": 2.0}, {"b": -1.0}, {"a": 0.5, "d": 2.0}):
         assert merged.transform_one(x) == pytest.approx(maps[0].transform_one(x), abs=1e-12)
 
@@ -713,7 +713,7 @@ def test_a_map_knows_the_features_of_all():
 def test_maps_of_different_seeds_are_refused_also_before_they_learn(model):
     with pytest.raises(ValueError, match="seed"):
         rb.merge([model.clone(), model.clone()])
-    assert rb.merge([model, copy.deepcopy(model)]).entropy == model.entropy
+    assert rb.merge([model, copy.deepcopy(model)])._entropy == model._entropy
 
 
 def test_landmarks_must_be_the_same():
@@ -883,7 +883,7 @@ def test_parameters_that_may_change_in_a_living_model_may_differ():
     a, b = (taught(rb.BSGDClassifier(9, RBF(0.5), l2=l2), 0) for l2 in (1e-3, 1e-2))
     assert rb.merge([a, b]).l2 == 1e-3
     assert rb.merge([b, a]).l2 == 1e-2
-    assert rb.merge([b, a]).state_record().l2 == 1e-2
+    assert rb.merge([b, a])._state_record().l2 == 1e-2
 
 
 def test_gamma_is_compared_as_it_is_in_use():
@@ -985,7 +985,7 @@ def test_models_that_have_forgotten_names_are_summed(kernel):
     models.append(learn(models[0].clone(), crowd(5)))  # it has forgotten none
     merged = rb.merge(models, weights=WEIGHTS, budget=ROOM)
     used = {name for vector in merged.support_vectors() for name in vector["features"]}
-    assert set(merged.features) == used
+    assert set(merged._features) == used
     xs = [x for x, _ in crowd(200, seed=1, names=2000)]  # some names are unknown to all
     expected = weighted(models, WEIGHTS, merged, xs)
     assert scores(merged, xs) == pytest.approx(expected, rel=0.0, abs=EXACT * size_of(expected))

@@ -1,4 +1,4 @@
-"""Delayed: predictions are held until their labels come, and probabilities are what they have proved worth."""
+"""Delayed: predictions are held until their labels come, and probabilities are calibrated."""
 
 from __future__ import annotations
 

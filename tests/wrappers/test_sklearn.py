@@ -152,7 +152,7 @@ def test_three_classes_have_columns_in_order():
     for columns in (estimator.decision_function(X), estimator.predict_proba(X)):
         assert columns.shape == (len(X), 3)
         assert (estimator.classes_[columns.argmax(axis=1)] == estimator.predict(X)).all()
-    assert set(estimator.model_["BSGDClassifier"].labels.known) == {"a", "m", "x"}
+    assert set(estimator.model_["BSGDClassifier"]._labels.known) == {"a", "m", "x"}
 
 
 def test_a_model_within_delayed_gives_its_scores_and_knows_its_classes():

@@ -90,7 +90,7 @@ def _fields(name: str, width: int) -> Iterator[tuple[tuple[str, str], list[str]]
 
 def fogd(kind: Any, n: int, step: float, kernel: rb.kernels.Kernel = KERNEL) -> Any:
     """FOGD with the authors' step, which is ours / n."""
-    squared = {"max_error": None} if "max_error" in kind.parameters() else {}
+    squared = {"max_error": None} if "max_error" in kind._parameters() else {}
     return kind(n_components=n, kernel=kernel, learning_rate=n * step, **squared)
 
 

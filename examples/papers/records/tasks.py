@@ -252,7 +252,7 @@ def mean_of_updates(model: Any, X: Any, y: Any) -> Any:
     rounds = stored = 0
     for i in range(len(X)):
         model.learn_many(X[i : i + 1], y[i : i + 1])
-        block, already = memory.views(model.block), stored
+        block, already = memory.views(model._block), stored
         stored = getattr(model, "n_support_vectors", 0)  # FOGD has none
         weights = np.concatenate([block.coefficients[0], block.per_vector[0]])  # FOGD: of sines
         if stored == already and not np.array_equal(weights, before):

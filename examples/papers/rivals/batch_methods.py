@@ -168,8 +168,8 @@ class _Pegasos(BSGDClassifier):
 
     stored: list[bool]
 
-    def run_pass(self, rows: Any, targets: Any, weights: Any, scores: Any) -> None:
-        super().run_pass(rows, targets, weights, scores)
+    def _run_pass(self, rows: Any, targets: Any, weights: Any, scores: Any) -> None:
+        super()._run_pass(rows, targets, weights, scores)
         self.stored += (targets * scores[:, 0] < 1.0).tolist()
 
 

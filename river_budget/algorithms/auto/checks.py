@@ -33,14 +33,14 @@ RANGES = {
 def check(model: Any, count: int) -> None:
     """Raise ValueError for a state from a file that cannot be."""
     check_tables(model)
-    if model.of_words:
+    if model._of_words:
         check_words(model)
         return
-    state, squared = model.state_record(), min(len(model.features), core.MOST_SQUARED)
+    state, squared = model._state_record(), min(len(model._features), core.MOST_SQUARED)
     if state.second_order not in (-1, squared) or state.held or state.words:
         raise ValueError("its linear model is out of range, or it holds names")
-    hard = model.budget_in_use // 2
-    recent = model.budget_in_use - hard
+    hard = model._budget_in_use // 2
+    recent = model._budget_in_use - hard
     n_recent = min(count, recent)
     for place, n, most in (
         (state.recent_place, n_recent, recent),
@@ -50,7 +50,7 @@ def check(model: Any, count: int) -> None:
             raise ValueError("the next place of its memory is out of range")
     check_memory(model, count)
     model._hold()
-    names = model.features.in_rows
+    names = model._features.in_rows
     model.algorithm.columns.write(model, names, range(len(names)))
     bins = model._table("bins").copy()
     run_once(model, rejoin)
@@ -89,7 +89,7 @@ def check_tables(model: Any) -> None:
 
 def check_memory(model: Any, count: int) -> None:
     """Raise for rows of memory and archive, or links between them, that cannot be."""
-    block, tables = memory.views(model.block), model.algorithm.columns.tables(model)
+    block, tables = memory.views(model._block), model.algorithm.columns.tables(model)
     stored = block.per_vector
     held, errors = stored[core.IN_ARCHIVE, :count], stored[core.SQUARED_ERROR, :count]
     (targets, weights), links = tables["archived"], tables["links"]
@@ -100,8 +100,8 @@ def check_memory(model: Any, count: int) -> None:
         raise ValueError("its examples are not in its archive")
     if not ((weights > 0.0).all() and (errors >= 0.0).all()):
         raise ValueError("weights or squared errors of its examples are out of range")
-    if hasattr(model, "labels"):
-        labels = len(model.labels.known) if model.n_outputs > 1 else 2
+    if hasattr(model, "_labels"):
+        labels = len(model._labels.known) if model._n_outputs > 1 else 2
         good = np.isin(targets, np.arange(labels))
     else:
         good = np.abs(targets) <= LARGEST_VALUE
@@ -115,16 +115,16 @@ def check_memory(model: Any, count: int) -> None:
 
 def check_words(model: Any) -> None:
     """Raise for names, or what a model of words knows of them, that cannot be."""
-    state, room, vectors = model.state_record(), model._tables, memory.views(model.block).vectors
+    state, room, vectors = model._state_record(), model._tables, memory.views(model._block).vectors
     names = np.vstack([room["word_bias"], vectors])
-    seen, counts = names[1:, core.SEEN], names[:, core.WEIGHTS + 2 * model.n_outputs :]
+    seen, counts = names[1:, core.SEEN], names[:, core.WEIGHTS + 2 * model._n_outputs :]
     # in regression the second count is a sum of deviations
-    sums = (counts, room["word_totals"]) if hasattr(model, "labels") else (counts[:, :1],)
+    sums = (counts, room["word_totals"]) if hasattr(model, "_labels") else (counts[:, :1],)
     good = (
         (state.words, state.second_order, state.features) == (1, -1, 0)
         and (state.recent_place, state.hard_place) == (0, 0)
         and state.held == np.count_nonzero(seen)
-        and not vectors[model.features.vacant].any()
+        and not vectors[model._features.vacant].any()
         and seen.max(initial=0.0) <= state.rounds
         and all((table >= 0.0).all() for table in (names[:, : core.WEIGHTS], *sums))
         and (np.abs(names) <= LARGEST_VALUE).all()

@@ -109,7 +109,7 @@ class AutoKernelClassifier(Inspected, Classifier):
 
     def _set_parameters(self) -> None:
         super()._set_parameters()
-        n_classes = max(self.n_outputs, 2)
+        n_classes = max(self._n_outputs, 2)
         tables = self._tables
         tables["prior"][:] = 1.0 / n_classes
         tables["unseen"][:] = 1.0
@@ -124,19 +124,19 @@ class AutoKernelClassifier(Inspected, Classifier):
 
     def _promote(self, before: int) -> None:
         """A new label gets columns of zeros; the third also gives the first class its own column."""
-        if self.of_words:
+        if self._of_words:
             self._promote_names(before)
         else:
-            self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
+            self._resize_block(outputs=self._n_outputs, task=Task.MULTICLASS)
             if before == 1:
                 self._split_column()
         self._table("unseen")[0, max(before, 2) :] = 1.0
 
     def _split_column(self) -> None:
         """The column of two classes becomes that of the second; the first has its negative."""
-        rates = self._table("linear_weights").reshape(self.n_outputs, N_RATES, -1)
+        rates = self._table("linear_weights").reshape(self._n_outputs, N_RATES, -1)
         bins, squares = self._table("bins").T, self._table("least_squares")
-        for columns in (memory.views(self.block).coefficients, rates, bins, squares):
+        for columns in (memory.views(self._block).coefficients, rates, bins, squares):
             columns[1] = columns[0]
             columns[0] *= -1.0
         squares[0, 0] += 1.0  # the values of both add up to 1
@@ -225,7 +225,7 @@ class AutoKernelRegressor(Inspected, Regressor):
             return super().predict_one(x)
         from .distributions import TargetDistribution  # here, as River's proba takes long to load
 
-        x = self.features.taken(self.features.present(x))
+        x = self._features.checked_copy(self._features.present(x))
         scores, quantiles = self._scores_read(Batch.of_one(x), n_scores=2)
         mean, spread = scores[0].tolist()
         return TargetDistribution(mean, spread, quantiles)
@@ -247,4 +247,4 @@ class AutoKernelRegressor(Inspected, Regressor):
 
     def _reading(self) -> Any:
         """Of errors in units of their spread, at the levels that are learned."""
-        return core.NORMAL_QUANTILES if self.block is None else self._table("quantiles")[0].copy()
+        return core.NORMAL_QUANTILES if self._block is None else self._table("quantiles")[0].copy()

@@ -10,7 +10,7 @@ from ...core import memory
 from ...core.passes.auto import tables as core
 from ...inputs.batches import Batch
 from ...model.calls import Workspace, rows_for
-from ...model.lock import looks_at_the_model
+from ...model.lock import locked_read
 from .words import WordTables
 
 SHOWN = 5  # examples and features in the text of debug_one
@@ -19,7 +19,7 @@ SHOWN = 5  # examples and features in the text of debug_one
 class Inspected(WordTables):
     """Importances, experts, explanations."""
 
-    @looks_at_the_model
+    @locked_read
     def importances(self) -> dict[Any, float]:
         """The weight of every feature in the distance between examples, all in units of their spread.
 
@@ -27,20 +27,20 @@ class Inspected(WordTables):
 
         Empty for a model of words, which has no distances: `explain_one` says which names of an example count.
         """
-        if self.block is None or self.of_words:
+        if self._block is None or self._of_words:
             return {}
         return dict(
-            zip(self.features, self._table("metric")[core.IMPORTANCE].tolist(), strict=False)
+            zip(self._features, self._table("metric")[core.IMPORTANCE].tolist(), strict=False)
         )
 
-    @looks_at_the_model
+    @locked_read
     def experts(self) -> list[dict[str, Any]]:
         """The experts of the mixture: their names, weights and running losses.
 
         The loss is the log loss of a classifier, and in regression the squared error in units of the variance of
         the targets; both are means over about the last hundred examples.
         """
-        if self.block is None:
+        if self._block is None:
             return []
         rows = zip(self._expert_names, *self._table("mixer")[: core.CURVATURE], strict=False)
         return [
@@ -51,12 +51,12 @@ class Inspected(WordTables):
 
     def _desk_of(self, x: dict[Any, Any]) -> Any:
         """The desk of a prediction, with what it has found."""
-        rows = Batch.of_one(self.features.taken(x)).known(self.features, self.takes_lists)
-        work, zeros = Workspace(self, self.block), np.zeros(1)
-        work.run(self.scoring_pass, rows_for(rows, zeros, zeros, np.zeros((1, self.n_outputs))))
+        rows = Batch.of_one(self._features.checked_copy(x)).known(self._features, self._takes_lists)
+        work, zeros = Workspace(self, self._block), np.zeros(1)
+        work.run(self._scoring_pass, rows_for(rows, zeros, zeros, np.zeros((1, self._n_outputs))))
         return work.arguments["desk"]
 
-    @looks_at_the_model
+    @locked_read
     def explain_one(self, x: dict[Any, Any]) -> dict[str, Any]:
         """Explain the prediction of an example by stored examples and features.
 
@@ -69,27 +69,27 @@ class Inspected(WordTables):
         examples: there, `features` are the parts of the names in what its linear models say.
 
         """
-        x = self.features.present(x)
+        x = self._features.present(x)
         predict = self.predict_one  # type: ignore[attr-defined]
         found: dict[str, Any] = {"prediction": predict(x), "examples": [], "features": {}}
-        if self.block is None:
+        if self._block is None:
             return found
-        if self.of_words:
+        if self._of_words:
             return found | {"features": self._parts_of_words(x)}
         desk = self._desk_of(x)
         n, near = int(desk.opinions.found["near"][0]), desk.search.near
         places, shares = near[core.PLACE, :n].astype(int), near[core.SHARE, :n]
-        model, d = memory.views(self.block), len(self.features)
+        model, d = memory.views(self._block), len(self._features)
         stored, moments = model.vectors[:d, places], self._table("moments")[:, :d]
         spread = np.sqrt(np.maximum(moments[core.VARIANCE], 0.0)) * moments[core.ORIENTATION]
         features = (moments[core.MEAN] + spread * stored.T).tolist()  # in the user's units
         arrivals = model.per_vector[core.ARRIVAL, places].tolist()
         targets = near[core.TARGET, :n].tolist()
-        if labels := getattr(self, "labels", None):  # targets as users know them
+        if labels := getattr(self, "_labels", None):  # targets as users know them
             targets = [labels.known[int(target)] for target in targets]
         found["examples"] = [
             {
-                "features": dict(zip(self.features, features[k], strict=True)),
+                "features": dict(zip(self._features, features[k], strict=True)),
                 "target": targets[k],
                 "share": float(shares[k]),
                 "distance": float(near[core.DISTANCE, k]),
@@ -100,10 +100,10 @@ class Inspected(WordTables):
         apart = (desk.row[core.SCALED, :d, None] - stored) ** 2 @ shares
         parts = self._table("metric")[core.IMPORTANCE, :d] * apart
         total = float(parts.sum()) or 1.0
-        found["features"] = dict(zip(self.features, (parts / total).tolist(), strict=True))
+        found["features"] = dict(zip(self._features, (parts / total).tolist(), strict=True))
         return found
 
-    @looks_at_the_model
+    @locked_read
     def debug_one(self, x: dict[Any, Any]) -> str:
         """`explain_one` as text, for pipelines' `debug_one`."""
         found = self.explain_one(x)

@@ -27,14 +27,14 @@ class Room(Columns):
     """The columns of AutoKernel's tables, of rows or of words."""
 
     def header(self, model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
-        capacity = model.capacity_for(0)
+        capacity = model._capacity_for(0)
         return {
-            "outputs": model.n_outputs,
+            "outputs": model._n_outputs,
             "capacity": capacity,
-            "budget": model.budget_in_use,
+            "budget": model._budget_in_use,
             "per_vector": MEMORY_ROWS,
             "room": model._room_size(fields["width"]),
-            **({"count": capacity} if model.of_words else {}),
+            **({"count": capacity} if model._of_words else {}),
         }
 
     def init_tables(self, model: Any) -> None:
@@ -44,8 +44,8 @@ class Room(Columns):
 
     def lay_out(self, model: Any) -> None:
         """Write the initial values of tables, also for features and classes that appear later."""
-        model.state_record().words = model.of_words
-        if model.of_words:
+        model._state_record().words = model._of_words
+        if model._of_words:
             return
         tables = model._tables
         metric, slots = tables["metric"], tables["slots"]
@@ -53,7 +53,7 @@ class Room(Columns):
         tables["quantiles"][:] = core.NORMAL_QUANTILES
         np.fill_diagonal(tables["covariance"], 1.0)
         # width, shift and hash of all bins depend on the seed only; no slot has a feature yet
-        drawn: Any = uniforms(key_of(BINS, model.entropy), 3 * core.BIN_SLOTS)  # type: ignore[no-untyped-call]
+        drawn: Any = uniforms(key_of(BINS, model._entropy), 3 * core.BIN_SLOTS)  # type: ignore[no-untyped-call]
         wide, place, turn = drawn.reshape(3, -1)
         slots[core.SCALE] = COARSENESS * (0.5 + wide) / 4.0
         slots[core.SHIFT], slots[core.TURN], slots[core.DRAW] = place, turn, NO_DRAW
@@ -63,50 +63,50 @@ class Room(Columns):
         return {"room": core.room_of(block), "desk": desk, "opinions": desk}
 
     def tables(self, model: Any) -> dict[str, Any]:
-        if model.block is None:
+        if model._block is None:
             return {}
         tables = {name: table for name, table in model._tables.items() if name not in DRAWN}
-        kept = max(int(model.state_record().archived), 0)
-        tables["archive"] = tables["archive"][:kept, : len(model.features)]
+        kept = max(int(model._state_record().archived), 0)
+        tables["archive"] = tables["archive"][:kept, : len(model._features)]
         tables["links"] = tables["links"][:kept]
         tables["archived"] = tables["archived"][:, :kept]
         return tables
 
     def restore(self, model: Any, own: Mapping[str, Any]) -> None:
-        model.of_words = int(own.get("words") == "1")
+        model._of_words = int(own.get("words") == "1")
 
     def most_entries(self, model: Any) -> int:
-        return ENTRIES_OF_A_PART if model.of_words else super().most_entries(model)
+        return ENTRIES_OF_A_PART if model._of_words else super().most_entries(model)
 
     def make_room(self, model: Any, new: int, beside: Collection[Any]) -> None:
         """In a model of words, at its largest size forget the names not seen for longest."""
-        width, wanted = memory.head_of(model.block).width, len(model.features) + new
-        if not model.of_words:
+        width, wanted = memory.head_of(model._block).width, len(model._features) + new
+        if not model._of_words:
             super().make_room(model, new, beside)
         elif wanted > width:
             most = max(model._most_words, len(beside) + new)
-            twin = model.twin()
+            changed = model._snapshot()
             if wanted > most:
-                twin._forget_oldest(max(wanted - most, len(model.features) // OLDEST), beside)
-                wanted = len(twin.features) + new
+                changed._forget_oldest(max(wanted - most, len(model._features) // OLDEST), beside)
+                wanted = len(changed._features) + new
             if wanted > width:
-                twin.resize_block(width=max(wanted, min(2 * wanted, most)))
-            model.adopt(twin)
+                changed._resize_block(width=max(wanted, min(2 * wanted, most)))
+            model._swap_in(changed)
 
     def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:
         """The keys of features, from which their bins follow; they are used as soon as they vary."""
-        if model.of_words:
+        if model._of_words:
             return
-        state, keys = model.state_record(), model._table("keys")[0]
+        state, keys = model._state_record(), model._table("keys")[0]
         for name, place in zip(names, places, strict=True):
-            keys[place] = key_of(name, model.entropy)
+            keys[place] = key_of(name, model._entropy)
         n = 1 + max(places, default=-1)
         squared = min(n, core.MOST_SQUARED) if state.second_order >= 0 else state.second_order
         state.features, state.second_order = n, squared
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:
-        if model.of_words:
-            table, places = memory.views(model.block).vectors, model.features.places
+        if model._of_words:
+            table, places = memory.views(model._block).vectors, model._features.places
             known = [name for name in names if name in places]
             unused = [name for name in known if table[places[name], core.SEEN] == 0.0]
-            model.change_names(model.features.remove, unused)
+            model._change_names(model._features.remove, unused)

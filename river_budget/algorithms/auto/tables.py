@@ -20,20 +20,20 @@ OF_ROWS = ("linear quick", "linear slow", LEAST_SQUARES, "bins", "vote near", "k
 class AutoTables(OneByOne):
     """A model with tables in the room of its block."""
 
-    of_words = 0  # 1 in a model of words (words.py)
+    _of_words = 0  # 1 in a model of words (words.py)
 
-    without: ClassVar[frozenset[str]] = frozenset()  # experts that a subclass does without
-    no_sum = "each has learned distances of its own, and there is no sum of them"
+    _without: ClassVar[frozenset[str]] = frozenset()  # experts that a subclass does without
+    _unmergeable_because = "each has learned distances of its own, and there is no sum of them"
     _expert_names: tuple[str, ...]
 
     @property
-    def budget_in_use(self) -> int:
+    def _budget_in_use(self) -> int:
         return int(self.budget)
 
-    def capacity_for(self, count: int) -> int:
-        if self.of_words:  # of a name
-            return core.numbers_of_name(self.n_outputs)
-        return memory.columns_for(self.budget_in_use)
+    def _capacity_for(self, count: int) -> int:
+        if self._of_words:  # of a name
+            return core.numbers_of_name(self._n_outputs)
+        return memory.columns_for(self._budget_in_use)
 
     def _first_weight(self, experts: int) -> float:
         """The first weight of each of so many experts."""
@@ -41,29 +41,29 @@ class AutoTables(OneByOne):
 
     def _present(self) -> Any:
         """Which experts there are, in the order of the mixer: least squares is not for many features."""
-        few, names = self.state_record().second_order >= 0, self._expert_names
-        present = [name not in self.without and (few or name != LEAST_SQUARES) for name in names]
+        few, names = self._state_record().second_order >= 0, self._expert_names
+        present = [name not in self._without and (few or name != LEAST_SQUARES) for name in names]
         return np.array(present + [False] * (core.EXPERTS - len(present)))
 
     @property
     def n_examples(self) -> int:
         """How many examples the model has learned."""
-        return 0 if self.block is None else int(self.state_record().rounds)
+        return 0 if self._block is None else int(self._state_record().rounds)
 
     @property
     def n_support_vectors(self) -> int:
         """The number of stored examples."""
-        return 0 if self.block is None or self.of_words else memory.views(self.block).head.count
+        return 0 if self._block is None or self._of_words else memory.views(self._block).head.count
 
     # the room
 
     def _room_size(self, width: int) -> int:
-        return core.room_size(width, self.n_outputs, self.budget_in_use, self.of_words)
+        return core.room_size(width, self._n_outputs, self._budget_in_use, self._of_words)
 
     @property
     def _tables(self) -> dict[str, Any]:
         """The tables of the room by name, as matrices."""
-        return core.tables_of(self.block)
+        return core.tables_of(self._block)
 
     def _table(self, name: str) -> Any:
         """One of them."""
@@ -71,40 +71,40 @@ class AutoTables(OneByOne):
 
     def _set_parameters(self) -> None:
         """Set the fields of the record of a new model."""
-        n, state, mixer = len(self.features), self.state_record(), self._table("mixer")
-        state.second_order = n if n <= core.MOST_SQUARED and not self.of_words else -1
+        n, state, mixer = len(self._features), self._state_record(), self._table("mixer")
+        state.second_order = n if n <= core.MOST_SQUARED and not self._of_words else -1
         present = self._present()
         mixer[core.START] = mixer[core.WEIGHT] = present * self._first_weight(int(present.sum()))
         mixer[core.CURVATURE :] = MIXER_RIDGE * np.eye(core.EXPERTS)
 
-    def resize_block(self, **sizes: int) -> None:
+    def _resize_block(self, **sizes: int) -> None:
         """Resize the tables, which keep their numbers."""
         # A thread that predicts must not find empty tables
-        twin, width = self.twin(), sizes.get("width", memory.head_of(self.block).width)
-        super(AutoTables, twin).resize_block(**sizes, room=self._room_size(width))
-        self.algorithm.columns.lay_out(twin)
-        targets = twin._tables
+        changed, width = self._snapshot(), sizes.get("width", memory.head_of(self._block).width)
+        super(AutoTables, changed)._resize_block(**sizes, room=self._room_size(width))
+        self.algorithm.columns.lay_out(changed)
+        targets = changed._tables
         for name, source in self._tables.items():
             target = targets[name]
             shape = np.minimum(source.shape, target.shape)
             if name in ("archive", "links"):  # rows that are not written yet take no memory
-                shape[0] = min(shape[0], int(self.state_record().archived))
+                shape[0] = min(shape[0], int(self._state_record().archived))
             elif name == "bins" and source.size:  # sums stand behind all columns
                 shape[-1] -= 1
                 target[..., SUM] = source[..., SUM]
             corner = tuple(map(slice, shape))
             target[corner] = source[corner]
-        self.replace(block=twin.block)
+        self._replace(_block=changed._block)
 
     # a smaller or larger memory
 
     def _after_change(self, name: str) -> None:
         """Give the memory the size that `budget` has now, and keep the newest examples. If there are more places for
         recent ones, hard ones fill them and stay marked as hard."""
-        if self.block is None or name != "budget":
+        if self._block is None or name != "budget":
             return
-        budget, before = self.budget_in_use, memory.views(self.block)
-        if self.of_words:
+        budget, before = self._budget_in_use, memory.views(self._block)
+        if self._of_words:
             before.head.budget = budget
             return
         n_hard, places = budget // 2, budget - budget // 2
@@ -117,8 +117,8 @@ class AutoTables(OneByOne):
         columns = [t[:, kept] for t in (before.vectors, before.coefficients, before.per_vector)]
         facts = self._table("archived")[:, stored[core.IN_ARCHIVE, kept].astype(int)]
         numbers = np.arange(len(kept))
-        self.resize_block(capacity=self.capacity_for(0), budget=budget)
-        model, state = memory.views(self.block), self.state_record()
+        self._resize_block(capacity=self._capacity_for(0), budget=budget)
+        model, state = memory.views(self._block), self._state_record()
         tables = (model.vectors, model.coefficients, model.per_vector)
         for table, rows in zip(tables, columns, strict=True):
             table[:] = 0.0
@@ -135,7 +135,7 @@ class AutoTables(OneByOne):
 
     def _hold(self) -> None:
         """Mark the rows of the memory in the archive, which overwrites others."""
-        model, held = memory.views(self.block), self._table("held").view(np.uint8)
+        model, held = memory.views(self._block), self._table("held").view(np.uint8)
         rows = model.per_vector[core.IN_ARCHIVE, : model.head.count]
         bits = np.zeros(8 * held.size, np.uint8)
         bits[rows.astype(int)] = 1

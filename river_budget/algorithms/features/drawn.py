@@ -18,7 +18,7 @@ from ...inputs.targets import plain
 from ...model.batch_passes import scores_by
 from ...model.calls import Block, Rows
 from ...model.columns import Columns
-from ...model.lock import changes_the_model, marked
+from ...model.lock import changes_the_model, mutating
 from ...parameters import as_float
 from .maps import Transformer
 
@@ -78,25 +78,25 @@ class Drawn(Columns):
 
         Their numbers are drawn again when they come back.
         """
-        features, wanted = model.features, len(model.features) + new
-        if wanted > memory.head_of(model.block).width:
+        features, wanted = model._features, len(model._features) + new
+        if wanted > memory.head_of(model._block).width:
             most = max(self.most_names(model), len(beside) + new)
             if wanted > most:
                 oldest = max(wanted - most, len(features) // OLDEST)
                 used = np.ones(features.width, bool)
                 used[list(itertools.islice(features.places.values(), oldest))] = False
-                model.change_names(features.forget, used, beside)
+                model._change_names(features.forget, used, beside)
                 wanted = len(features) + new
-            if wanted > memory.head_of(model.block).width:
-                model.resize_block(width=max(wanted, min(2 * wanted, most)))
+            if wanted > memory.head_of(model._block).width:
+                model._resize_block(width=max(wanted, min(2 * wanted, most)))
 
     def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:
         """Draw the numbers of new features: without them, their waves would be constant."""
-        self.draw(model, model.block, names, places)
+        self.draw(model, model._block, names, places)
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:
         """Their numbers are drawn again when they come back."""
-        model.change_names(model.features.remove, names)
+        model._change_names(model._features.remove, names)
 
     def draw(self, model: Any, block: Block, names: Collection[Any], places: Iterable[int]) -> None:
         """Write the numbers of these features into rows of a block."""
@@ -115,14 +115,14 @@ class Drawn(Columns):
 
     def _block_read(self, model: Any, names: list[Any]) -> tuple[Any, Any]:
         """(a block for a model with exactly these features, the `_reading` of its scores)"""
-        with model.lock.held:
-            block, read = model.block, model._reading()
+        with model._lock.held:
+            block, read = model._block, model._reading()
             if block is not None:
                 block = memory.resized(block, width=len(names))
         if block is None:
-            twin = model.twin()
-            twin.begin_with(names)
-            return twin.block, twin._reading()
+            changed = model._snapshot()
+            changed._begin_with(names)
+            return changed._block, changed._reading()
         self.draw(model, block, names, range(len(names)))
         return block, read
 
@@ -131,13 +131,13 @@ class Drawn(Columns):
         parts = [batch]
         if batch.listed:  # which may have very many names
             parts = [part for _, part in batch.parts(self.most_entries(model))]
-        n, labels = model.n_outputs, getattr(model, "labels", None)
+        n, labels = model._n_outputs, getattr(model, "_labels", None)
         found, read = [np.zeros((0, n))], model._reading()
         for part in parts:
             names = in_order(part.names_in_use())
             rows = part.known(FeatureIndex(names), as_lists=True)
             block, read = self._block_read(model, names)
-            if getattr(model, "labels", None) is not labels:  # another thread has added a class
+            if getattr(model, "_labels", None) is not labels:  # another thread has added a class
                 return self.scores(model, batch, score)
             found.append(scores_by(model, score, block, rows, n))
         return np.concatenate(found), read
@@ -146,18 +146,18 @@ class Drawn(Columns):
 class DrawnMap(Transformer):
     """A feature map with random numbers for every feature."""
 
-    @marked
+    @mutating
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Add the features of x; the map of known features never changes."""
-        self._learn_names(self.features.taken(x))
+        self._learn_names(self._features.checked_copy(x))
 
     @changes_the_model
     def _learn_names(self, x: dict[Any, float]) -> None:
-        if self.block is None or not self.features.knows(x):
-            self.add_features(self.features.unknown(x), x)
+        if self._block is None or not self._features.knows(x):
+            self._add_features(self._features.unknown(x), x)
         self._count(1)
 
-    @marked
+    @mutating
     def learn_many(self, X: Any) -> None:
         batch = batch_of(X)
         if len(batch):
@@ -165,5 +165,5 @@ class DrawnMap(Transformer):
 
     @changes_the_model
     def _learn_names_of(self, batch: Batch) -> None:
-        self.rows_of(batch)
+        self._rows_of(batch)
         self._count(len(batch))

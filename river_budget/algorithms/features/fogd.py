@@ -24,7 +24,7 @@ def _rows_of_output(model: Any) -> int:
 
 
 def _split_rows(model: Any) -> None:
-    rows, table = _rows_of_output(model), memory.views(model.block).per_vector
+    rows, table = _rows_of_output(model), memory.views(model._block).per_vector
     for kind in range(rows):
         split(table[kind::rows])
 
@@ -34,7 +34,7 @@ FOGD = Algorithm(
     core.STATE,
     score=core.score_last,
     mean=core.score_mean,
-    header={"per_vector": lambda model: model.n_outputs * _rows_of_output(model)},
+    header={"per_vector": lambda model: model._n_outputs * _rows_of_output(model)},
     columns=WAVES,
     together=check_waves,
     after=After(promotion=_split_rows),

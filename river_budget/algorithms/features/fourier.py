@@ -50,8 +50,8 @@ def _names(n: int) -> list[str]:
 
 def _waves(model: Any, names: Collection[Any], header: dict[str, Any]) -> Any:
     """The frequencies of several features, one row each, times the scales of the features."""
-    waves = frequencies_of(names, model.entropy, model.n_components, header)
-    scales = model.kernel_in_use.scales
+    waves = frequencies_of(names, model._entropy, model.n_components, header)
+    scales = model._kernel_in_use.scales
     if scales is None:
         return waves
     return np.array([[scales.get(name, 1.0)] for name in names]) * waves
@@ -143,7 +143,7 @@ class RandomFourier(DrawnMap):
         super().__init__(locals())
 
     @property
-    def n_outputs(self) -> int:
+    def _n_outputs(self) -> int:
         return 2 * int(self.n_components)
 
     def _feature_names(self) -> list[str]:
@@ -157,11 +157,11 @@ def _width_of_rbf(name: str, value: Any) -> None:
 def _widen(model: Any, name: str) -> None:
     """Scale the frequencies of the same waves."""
     model.kernel = RBF(model.gamma)
-    if model.block is None:
+    if model._block is None:
         return
-    head = memory.views(model.block).head
-    head.gamma = model.kernel_in_use.header_fields(len(model.features))["gamma"]
-    WAVES.draw(model, model.block, list(model.features), model.features.places.values())
+    head = memory.views(model._block).head
+    head.gamma = model._kernel_in_use.header_fields(len(model._features))["gamma"]
+    WAVES.draw(model, model._block, list(model._features), model._features.places.values())
 
 
 class RBFSampler(RandomFourier):

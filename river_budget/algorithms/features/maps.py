@@ -24,7 +24,7 @@ class Transformer(OneByOne, base.MiniBatchTransformer):
 
     def _count(self, n: int) -> None:
         """Add n to the number of examples learned."""
-        block = self.block
+        block = self._block
         if block is not None:
             memory.field_of(block, "n_examples")[0] += n
 
@@ -32,7 +32,7 @@ class Transformer(OneByOne, base.MiniBatchTransformer):
         """The names of the new features."""
         raise NotImplementedError
 
-    def named(self, scores: Rows) -> None:
+    def _named(self, scores: Rows) -> None:
         """Landmarks have no coefficients."""
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:

@@ -21,12 +21,12 @@ def _begin_linear(model: Any) -> None:
     """The support is full: from now on a linear model learns, over its basis."""
     learn_basis(model)
     if model.eta_linear is not None:
-        model.state_record().stage = core.FRESH
+        model._state_record().stage = core.FRESH
 
 
 def _freeze_sum(model: Any, parts: list[Any]) -> None:
     """Freeze the support of a sum if that of any part was frozen, and compute its basis."""
-    gathering = all(part.model.state_record().stage == core.GATHERING for part in parts)
+    gathering = all(part.model._state_record().stage == core.GATHERING for part in parts)
     if model.n_support_vectors and not gathering:
         learn_basis(model)
 

@@ -14,7 +14,7 @@ from ...inputs.batches import batch_of
 from ...kernels import Kernel
 from ...model.algorithm import After, Algorithm, Files
 from ...model.expansion import BudgetModel
-from ...model.lock import changes_the_model, marked
+from ...model.lock import changes_the_model, mutating
 from ...model.stored import Vectors
 from ...parameters import COUNT, FINITE, Fixed, optional, whole
 from .maps import Transformer, numbered
@@ -52,10 +52,10 @@ def _basis_rows(model: Any) -> int:
 
 def _resize(model: Any) -> None:
     """Make room for the basis; the coefficients of a mean of iterates stay behind it."""
-    means = model.mean_rows().copy()
-    model.resize_block(per_vector=_basis_rows(model) + len(means))
+    means = model._mean_rows().copy()
+    model._resize_block(per_vector=_basis_rows(model) + len(means))
     if len(means):
-        moved = memory.views(model.block).per_vector[_basis_rows(model) :]
+        moved = memory.views(model._block).per_vector[_basis_rows(model) :]
         columns = min(means.shape[1], moved.shape[1])
         moved[:] = 0.0
         moved[:, :columns] = means[:, :columns]
@@ -68,7 +68,7 @@ def check_rank(parameters: Mapping[str, Any]) -> None:
 
 
 def check_basis(model: Any, count: int) -> None:
-    state = model.state_record()
+    state = model._state_record()
     most = min(count, _largest_rank(model))
     last = core.LINEAR if getattr(model, "eta_linear", None) is None else core.FRESH
     if state.stage > last or state.kept > most:
@@ -77,8 +77,8 @@ def check_basis(model: Any, count: int) -> None:
 
 def resize_basis(model: Any, name: str) -> None:
     """Another budget may mean another rank."""
-    if name == "budget" and model.block is not None:
-        if model.state_record().kept > _largest_rank(model):  # not in sums of few vectors
+    if name == "budget" and model._block is not None:
+        if model._state_record().kept > _largest_rank(model):  # not in sums of few vectors
             learn_basis(model)
         _resize(model)
 
@@ -86,45 +86,45 @@ def resize_basis(model: Any, name: str) -> None:
 def learn_basis(model: Any) -> None:
     """Compute the basis: the orthonormal functions of the support with the largest eigenvalues, at most `rank`."""
     _resize(model)
-    gram = model.gram()
+    gram = model._gram()
     n = len(gram)
     values, vectors = _spectrum(gram, _largest_rank(model))
-    basis = memory.views(model.block).per_vector[: _basis_rows(model)]
+    basis = memory.views(model._block).per_vector[: _basis_rows(model)]
     basis[:] = 0.0
     basis[: len(values), :n] = (vectors / np.sqrt(values)).T
     basis[len(values), : len(values)] = values
-    state = model.state_record()
+    state = model._state_record()
     state.kept, state.stage = len(values), core.PREPARED
 
 
 def keep_budget(model: Any, united: bool) -> None:
     """Keep the vectors with the largest weights, and project the function on their span."""
-    block, gram = memory.views(model.block), model.gram()
+    block, gram = memory.views(model._block), model._gram()
     n, budget = len(gram), model.budget
     weight = np.sum(block.coefficients[:, :n] ** 2, axis=0) * np.diag(gram)
     kept = np.sort(np.argsort(-weight, kind="stable")[:budget])
     values, vectors = _spectrum(gram[np.ix_(kept, kept)], budget)
-    tables = block.coefficients, model.mean_rows()
+    tables = block.coefficients, model._mean_rows()
     inside = [table[:, :n] @ gram[:, kept] @ vectors for table in tables]
-    model.keep_vectors(kept)
+    model._keep_vectors(kept)
     for table, products in zip(tables, inside, strict=True):
         table[:] = 0.0
         table[:, :budget] = (products / values) @ vectors.T
-    if model.state_record().stage != core.GATHERING:
+    if model._state_record().stage != core.GATHERING:
         learn_basis(model)
 
 
 def _keep_landmarks(model: Any, united: bool) -> None:
     keep_budget(model, united)
     if model.rank is None and not model._ready:
-        model.state_record().kept = 0
+        model._state_record().kept = 0
         model._add_directions()
-    model.replace()
+    model._replace()
 
 
 def _check_map(model: Any, count: int) -> None:
     check_basis(model, count)
-    model._ready = bool(model.state_record().stage != core.GATHERING)
+    model._ready = bool(model._state_record().stage != core.GATHERING)
 
 
 # A support, and once it is full an orthonormal basis of its span: the map; NOGD has a linear model behind it
@@ -214,24 +214,24 @@ class Nystroem(BudgetModel, Transformer):
         self._ready = False
 
     def _feature_names(self) -> list[str]:
-        return numbered("nystroem", self.n_outputs)
+        return numbered("nystroem", self._n_outputs)
 
     @property
-    def n_outputs(self) -> int:
-        return 0 if self.block is None else int(self.state_record().kept)
+    def _n_outputs(self) -> int:
+        return 0 if self._block is None else int(self._state_record().kept)
 
-    @marked
+    @mutating
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Store the example as a landmark while there is room."""
         self._learn_landmark(self._call_with(x))
 
-    @marked
+    @mutating
     def learn_many(self, X: Any) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
-        batch = batch_of(X).scaled(self.features)
+        batch = batch_of(X).scaled(self._features)
         if not self._ready:
             n = len(batch)
-            self.run_parts(batch, np.zeros(n), np.ones(n), np.empty((n, 0)))
+            self._run_parts(batch, np.zeros(n), np.ones(n), np.empty((n, 0)))
         self._count_landmarks(len(batch))
 
     @changes_the_model
@@ -252,7 +252,7 @@ class Nystroem(BudgetModel, Transformer):
 
         The last landmark completes the map.
         """
-        if self.block is None:
+        if self._block is None:
             return
         complete = self.n_support_vectors == self.budget
         if self.rank is None:
@@ -260,9 +260,9 @@ class Nystroem(BudgetModel, Transformer):
         elif complete:
             learn_basis(self)
         if complete:
-            self.state_record().stage = core.PREPARED
+            self._state_record().stage = core.PREPARED
             self._ready = True
-        self.replace()
+        self._replace()
 
     def _add_directions(self) -> None:
         """Add for each new landmark its part orthogonal to those before it, scaled to length 1.
@@ -270,9 +270,9 @@ class Nystroem(BudgetModel, Transformer):
         These are rows of the inverse of the Cholesky factor of K, which later landmarks do not change. A landmark
         that is (nearly) a combination of those before it gets a row of zeros.
         """
-        state, basis = self.state_record(), memory.views(self.block).per_vector
+        state, basis = self._state_record(), memory.views(self._block).per_vector
         first, n = int(state.kept), self.n_support_vectors
-        gram = self.gram() if first < n else np.zeros((0, 0))
+        gram = self._gram() if first < n else np.zeros((0, 0))
         for i in range(first, n):
             above = basis[:i, :i]
             inside = above @ gram[:i, i]

@@ -27,12 +27,12 @@ def _columns(uniform: Any, n_components: int) -> Any:
 
 def _count(model: Any) -> int:
     """Two numbers for each factor of a product."""
-    return 2 * int(model.kernel_in_use.header_fields(1)["degree"])
+    return 2 * int(model._kernel_in_use.header_fields(1)["degree"])
 
 
 def _numbers(model: Any, names: Collection[Any], header: dict[str, Any]) -> Any:
     """A place and a sign for each factor of a product, of several features, one row each."""
-    uniform: Any = uniforms(keys_of(names, model.entropy), _count(model))  # type: ignore[no-untyped-call]
+    uniform: Any = uniforms(keys_of(names, model._entropy), _count(model))  # type: ignore[no-untyped-call]
     return _columns(uniform, model.n_components)
 
 
@@ -45,8 +45,8 @@ def _check_kernel(parameters: Mapping[str, Any]) -> None:
 
 
 def _check_numbers(model: Any, count: int) -> None:
-    names, places = list(model.features), list(model.features.places.values())
-    rows = memory.views(model.block).vectors[places, :count]
+    names, places = list(model._features), list(model._features.places.values())
+    rows = memory.views(model._block).vectors[places, :count]
     if names and not np.array_equal(rows, _numbers(model, names, {})):
         raise ValueError("its places and signs are not those of its features")
 
@@ -129,7 +129,7 @@ class PolynomialCountSketch(DrawnMap):
         super().__init__(locals())
 
     @property
-    def n_outputs(self) -> int:
+    def _n_outputs(self) -> int:
         return int(self.n_components)
 
     def _feature_names(self) -> list[str]:

@@ -41,20 +41,20 @@ def _check_steps(parameters: Mapping[str, Any]) -> None:
 
 
 def _halve_norm(model: Any) -> None:
-    model.state_record().norm2 *= 0.5  # |-a/2|^2 + |a/2|^2
+    model._state_record().norm2 *= 0.5  # |-a/2|^2 + |a/2|^2
 
 
 def _keep_budget(model: Any, united: bool) -> None:
     shrink_by_pass(model, united)
-    state = model.state_record()
-    state.norm2, state.bounded = model.squared_length(), 0
+    state = model._state_record()
+    state.norm2, state.bounded = model._squared_length(), 0
 
 
 def _sum_records(model: Any, parts: list[Any]) -> None:
-    state = model.state_record()
-    state.norm2 = model.squared_length()
+    state = model._state_record()
+    state.norm2 = model._squared_length()
     for name in ("surplus", "errors"):  # sums over rounds: keep the largest mean
-        records = [part.model.state_record() for part in parts]
+        records = [part.model._state_record() for part in parts]
         means = [record[name] / record.rounds for record in records if record.rounds > 0.0]
         state[name] = state.rounds * max(means, default=0.0)
     state.unchecked = state.bounded = 0
@@ -91,9 +91,9 @@ class _BSGD(Averaging, BudgetModel):
         twice this number divided by sqrt(l2), plus a term that vanishes as log(n) / n (theorem 1 of the paper
         of 2010).
         """
-        if self.block is None:
+        if self._block is None:
             return 0.0
-        state = self.state_record()
+        state = self._state_record()
         return float(state.errors / state.rounds) if state.rounds else 0.0
 
 

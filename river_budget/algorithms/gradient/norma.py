@@ -28,8 +28,8 @@ def check_decay(parameters: Mapping[str, Any]) -> None:
 
 def sum_levels(model: Any, parts: list[Any]) -> None:
     """The level of a sum is the weighted sum of the levels, as the level has the scale of the function."""
-    levels = [part.weight * part.model.state_record().level for part in parts]
-    model.state_record().level = sum(levels)
+    levels = [part.weight * part.model._state_record().level for part in parts]
+    model._state_record().level = sum(levels)
 
 
 # The level is a margin or a tube, which a share nu of the examples ends up beyond

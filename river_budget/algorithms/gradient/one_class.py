@@ -16,7 +16,7 @@ from ...kernels import Kernel
 from ...maintenance import Maintenance
 from ...model.algorithm import After, Algorithm
 from ...model.expansion import SHRINK, BudgetModel
-from ...model.lock import marked
+from ...model.lock import mutating
 from ...parameters import Mutable, optional, share, whole
 from .norma import check_decay, sum_levels
 
@@ -115,7 +115,7 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
     ):
         super().__init__(locals())
 
-    @marked
+    @mutating
     def learn_one(self, x: dict[Any, Any]) -> None:
         self._learn_row(x, 0.0, 1.0)
 
@@ -131,17 +131,17 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
 
     def _reading(self) -> float:
         """rho; NaN before the first example is learned."""
-        block = self.block
+        block = self._block
         if block is None or not memory.head_of(block).count:
             return math.nan
-        return float(self.state_record().level)
+        return float(self._state_record().level)
 
-    @marked
+    @mutating
     def learn_many(self, X: Any) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
         self._learn_batch(batch_of(X))
 
-    @marked
+    @mutating
     def score_then_learn_many(self, X: Any) -> Any:
         """The score of each example before it is learned: test, then learn, in one call.
 
@@ -154,7 +154,7 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
         """Learn a batch; returns how far each example lay outside, and the threshold before it."""
         n = len(batch)
         scores, levels, ones = np.empty((n, 1)), np.zeros(n), np.ones(n)
-        self.run_parts(batch.scaled(self.features), levels, ones, scores)
+        self._run_parts(batch.scaled(self._features), levels, ones, scores)
         return scores, levels
 
     def score_many(self, X: Any) -> Any:

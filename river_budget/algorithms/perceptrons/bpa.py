@@ -20,9 +20,9 @@ _CODES = {"simple": core.SIMPLE, "nearest": core.NEAREST, "projection": core.PRO
 
 def _check_neighbours(model: Any, count: int) -> None:
     """Check the slots of the nearest neighbours, where -1 means none."""
-    if not memory.views(model.block).head.per_vector:
+    if not memory.views(model._block).head.per_vector:
         return
-    neighbours = memory.views(model.block).per_vector[core.NEIGHBOUR, :count]
+    neighbours = memory.views(model._block).per_vector[core.NEIGHBOUR, :count]
     whole = neighbours == np.floor(neighbours)
     if not (whole & (neighbours >= -1.0) & (neighbours < count)).all():
         raise ValueError("its vectors have neighbours that do not exist")

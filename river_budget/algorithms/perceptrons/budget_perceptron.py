@@ -16,8 +16,8 @@ __all__ = ["BudgetPerceptronClassifier"]
 
 def _keep_scores(model: Any, parts: list[Any]) -> None:
     """The scores of the support vectors of a sum."""
-    kept = memory.views(model.block).per_vector[0]
-    kept[: model.n_support_vectors] = model.scores_of_vectors()[:, 0]
+    kept = memory.views(model._block).per_vector[0]
+    kept[: model.n_support_vectors] = model._scores_of_vectors()[:, 0]
 
 
 class BudgetPerceptronClassifier(BudgetClassifier):

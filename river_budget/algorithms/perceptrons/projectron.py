@@ -26,19 +26,19 @@ def _by_class(model: Any) -> bool:
 def _split_classes(model: Any) -> None:
     """With two classes, every vector belongs to both of them."""
     if _by_class(model):
-        block = memory.views(model.block)
+        block = memory.views(model._block)
         n = block.head.count
         lower = np.tril(block.factor[:n, :n])
         block.factor[:n, :n] = lower + np.tril(lower, -1).T
-        block.per_vector[class_projection.FIRST, :n] = 1.0
-        block.per_vector[class_projection.SECOND, :n] = 2.0
+        block.per_vector[class_projection.FIRST_CLASS, :n] = 1.0
+        block.per_vector[class_projection.SECOND_CLASS, :n] = 2.0
         block.per_vector[class_projection.DIAGONAL, :n] = np.diagonal(lower)
 
 
 def _check_classes(model: Any, count: int) -> None:
     """Check the classes of the vectors, where 0 means none."""
-    classes = memory.views(model.block).per_vector[: class_projection.DIAGONAL, :count]
-    if not np.isin(classes, np.arange(model.n_outputs + 1)).all():
+    classes = memory.views(model._block).per_vector[: class_projection.DIAGONAL, :count]
+    if not np.isin(classes, np.arange(model._n_outputs + 1)).all():
         raise ValueError("its vectors belong to classes that do not exist")
 
 

@@ -18,7 +18,7 @@ from ...model.algorithm import After, Algorithm, Files
 from ...model.calls import run_once
 from ...model.estimators import BudgetClassifier
 from ...model.expansion import FIRST_CAPACITY
-from ...model.lock import changes_the_model, looks_at_the_model
+from ...model.lock import changes_the_model, locked_read
 from ...model.stored import Vectors
 from ...parameters import (
     COUNT,
@@ -36,7 +36,7 @@ __all__ = ["SBPClassifier"]
 
 LARGE = 1e200  # larger than any number of a window, and its products do not overflow
 MOST_PASSES = 1000  # at most so many passes over the window, to find an optimum
-LARGEST_TABLE = 1024  # windows up to this size keep all kernel values: 8 MB
+LARGEST_GRAM = 1024  # windows up to this size keep all kernel values: 8 MB
 
 
 def _all_within(bound: float, *tables: Any) -> bool:
@@ -44,7 +44,7 @@ def _all_within(bound: float, *tables: Any) -> bool:
 
 
 def _check_window(model: Any, count: int) -> None:
-    state, block = model.state_record(), memory.views(model.block)
+    state, block = model._state_record(), memory.views(model._block)
     if block.head.per_vector == 0:  # the model only predicts
         state.positives = 0
         return
@@ -58,30 +58,30 @@ def _check_window(model: Any, count: int) -> None:
 
 
 def _window_rows(model: Any) -> Any:
-    block = memory.views(model.block)
+    block = memory.views(model._block)
     if block.head.per_vector == 0:
         raise RuntimeError("this model was loaded with predict_only=True: its window is gone")
     return block.per_vector[:, : block.head.count]
 
 
 def _drop_table(model: Any, name: str) -> None:
-    if name == "window" and model.window > LARGEST_TABLE and model.block is not None:
-        model.resize_block(factored=0)  # the table would grow with the square of the window
+    if name == "window" and model.window > LARGEST_GRAM and model._block is not None:
+        model._resize_block(factored=0)  # the table would grow with the square of the window
 
 
 def _continue_sum(model: Any, parts: list[Any]) -> None:
     """Continue learning from the function that predicts, also if that is a mean of iterates."""
-    model.resize_block(factored=model.header_fields(1)["factored"])
-    state, rows, n = model.state_record(), _window_rows(model), model.n_support_vectors
-    rows[choice.RESPONSES] = rows[choice.LABELS] * model.scores_of_vectors()[:, 0]
-    state.norm2, state.seen = model.squared_length(), max(state.seen, n)
+    model._resize_block(factored=model._header_fields(1)["factored"])
+    state, rows, n = model._state_record(), _window_rows(model), model.n_support_vectors
+    rows[choice.RESPONSES] = rows[choice.LABELS] * model._scores_of_vectors()[:, 0]
+    state.norm2, state.seen = model._squared_length(), max(state.seen, n)
     state.positives = np.sum(rows[choice.LABELS] > 0.0)
     state.bias = sum(
-        part.weight * part.columns[0, 0] * part.model.state_record().bias for part in parts
+        part.weight * part.columns[0, 0] * part.model._state_record().bias for part in parts
     )
-    block = memory.views(model.block)
+    block = memory.views(model._block)
     if block.head.factored:
-        block.factor[:n, :n] = model.gram()
+        block.factor[:n, :n] = model._gram()
 
 
 class SBPClassifier(BudgetClassifier):
@@ -155,7 +155,7 @@ class SBPClassifier(BudgetClassifier):
         shrink=core.shrink_to_window,
         header={
             "per_vector": core.PER_VECTOR,
-            "factored": lambda model: int(model.window <= LARGEST_TABLE),
+            "factored": lambda model: int(model.window <= LARGEST_GRAM),
         },
         start={"reservoir": lambda model: int(model.eviction == "reservoir")},
         counters=("seen", "done"),
@@ -194,10 +194,10 @@ class SBPClassifier(BudgetClassifier):
         super().__init__(locals())
 
     @property
-    @looks_at_the_model
+    @locked_read
     def bias(self) -> float:
         """The bias, which is added to the kernel expansion; 0 without `fit_bias`."""
-        return 0.0 if self.block is None else float(self.state_record().bias)
+        return 0.0 if self._block is None else float(self._state_record().bias)
 
     @changes_the_model
     def refine(self, n: int, tolerance: float | None = None) -> None:
@@ -207,12 +207,12 @@ class SBPClassifier(BudgetClassifier):
         batch method does. Learning continues from the last one.
 
         With a `tolerance` it may stop earlier: each round has as many iterations as all rounds before it
-        together, and the first round that raises `margin` by less than this share is the last one. The model
+        together, and the first round that raises the margin by less than this share is the last one. The model
         then predicts with the mean of that round. (The paper does not say when to stop.)
         """
         whole(0)("n", n)
         optional(not_negative)("tolerance", tolerance)
-        if self.block is None:
+        if self._block is None:
             return
         if tolerance is None:
             self._iterate(n)
@@ -223,24 +223,24 @@ class SBPClassifier(BudgetClassifier):
             count = min(max(size, done), n - done)
             self._iterate(count)
             done += count
-            margin = self.margin
+            margin = self._margin
             if margin - best <= tolerance * abs(margin):
                 return
             best = margin
 
     def _iterate(self, n: int) -> None:
-        self.state_record().iterations = n
+        self._state_record().iterations = n
         run_once(self, core.refine)
 
     # the objective of the method, on the window
 
     def _responses(self) -> Any:
         """y_i f(x_i) of the examples in the window, with the bias."""
-        return _window_rows(self)[choice.LABELS] * (self.scores_of_vectors()[:, 0] + self.bias)
+        return _window_rows(self)[choice.LABELS] * (self._scores_of_vectors()[:, 0] + self.bias)
 
     @property
-    @looks_at_the_model
-    def margin(self) -> float:
+    @locked_read
+    def _margin(self) -> float:
         """The objective of the paper: the margin of a model of length one on the window, with slack `slack`.
 
         The largest gamma for which the mean of max(0, gamma - y f(x) / |w|) is at most `slack`. It grows during
@@ -248,15 +248,15 @@ class SBPClassifier(BudgetClassifier):
         """
         if not self.n_support_vectors:
             return 0.0
-        length = math.sqrt(self.squared_length())
+        length = math.sqrt(self._squared_length())
         responses = np.sort(self._responses() / length if length > 0.0 else self._responses())
         counts = np.arange(1, len(responses) + 1)
         levels = (len(responses) * self.slack + np.cumsum(responses)) / counts
         above = np.append(responses[1:], np.inf)
         return float(levels[np.argmax(levels <= above)])
 
-    @looks_at_the_model
-    def objective(self, l2: float) -> float:
+    @locked_read
+    def _objective(self, l2: float) -> float:
         """The other form of the problem: l2 / 2 |w|^2 + the mean hinge loss, on the window.
 
         For the model that predicts, which `refine` scales so that the margin is 1.
@@ -265,9 +265,9 @@ class SBPClassifier(BudgetClassifier):
         if not self.n_support_vectors:
             return 1.0
         losses = np.maximum(0.0, 1.0 - self._responses())
-        return float(0.5 * l2 * self.squared_length() + losses.mean())
+        return float(0.5 * l2 * self._squared_length() + losses.mean())
 
-    @looks_at_the_model
+    @locked_read
     def slack_for(self, l2: float, tolerance: float = 1e-3) -> float:
         """The `slack` that corresponds to a strength of regularisation `l2`: nu from lambda, section 5 of the paper.
 
@@ -279,7 +279,7 @@ class SBPClassifier(BudgetClassifier):
         positive("tolerance", tolerance)
         if not self.n_support_vectors:
             return float(self.slack)
-        labels, gram = _window_rows(self)[choice.LABELS], self.gram()
+        labels, gram = _window_rows(self)[choice.LABELS], self._gram()
         length, loss = _optimum(gram * np.outer(labels, labels), l2, tolerance)
         return float(loss / length) if length > 0.0 else 0.0
 

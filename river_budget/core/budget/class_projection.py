@@ -20,21 +20,21 @@ from ..numerics import dot
 from .projection import TINY
 
 # Rows of per_vector: 1 + the number of a class, or 0 for none
-FIRST, SECOND, DIAGONAL = range(3)
+FIRST_CLASS, SECOND_CLASS, DIAGONAL = range(3)
 ROWS = 3
 
 
 @inner
 def belongs(m, j, c):
     """Whether vector j belongs to class c."""
-    return m.per_vector[FIRST, j] == c + 1.0 or m.per_vector[SECOND, j] == c + 1.0
+    return m.per_vector[FIRST_CLASS, j] == c + 1.0 or m.per_vector[SECOND_CLASS, j] == c + 1.0
 
 
 @inner
 def project_on_class(m, row, c, d, products):
     """d = coefficients of the projection on the vectors of class c. Returns its squared length. Overwrites products."""
     factor, n, length = m.factor, m.head[0].count, 0.0
-    second, diagonal = m.per_vector[SECOND], m.per_vector[DIAGONAL]
+    second, diagonal = m.per_vector[SECOND_CLASS], m.per_vector[DIAGONAL]
     for j in range(n):
         d[j] = 0.0
         products[j] = diagonal[j] * row[j] if second[j] == c + 1.0 else 0.0
@@ -47,7 +47,7 @@ def project_on_class(m, row, c, d, products):
         if second[j] == c + 1.0:
             length += products[j] * products[j]
             d[j] += diagonal[j] * products[j]
-        elif m.per_vector[FIRST, j] == c + 1.0:
+        elif m.per_vector[FIRST_CLASS, j] == c + 1.0:
             w = factor[j]
             total = dot(w, row, j + 1)
             length += total * total
@@ -67,7 +67,7 @@ def project_on_class(m, row, c, d, products):
 @inner
 def join_class(m, j, c, d, residual):
     """Vector j joins class c, whose other vectors all stand before it; d and residual are those of its projection."""
-    m.per_vector[SECOND if m.per_vector[FIRST, j] > 0.0 else FIRST, j] = c + 1.0
+    m.per_vector[SECOND_CLASS if m.per_vector[FIRST_CLASS, j] > 0.0 else FIRST_CLASS, j] = c + 1.0
     write_row(m, j, c, d, residual)
 
 
@@ -75,7 +75,7 @@ def join_class(m, j, c, d, residual):
 def write_row(m, j, c, d, residual):
     """The row of vector j in the factor of class c: (-d, 1) / residual."""
     factor, scale = m.factor, 1.0 / math.sqrt(residual)
-    if m.per_vector[FIRST, j] == c + 1.0:
+    if m.per_vector[FIRST_CLASS, j] == c + 1.0:
         for i in range(j):
             factor[j, i] = -d[i] * scale
         factor[j, j] = scale
@@ -88,7 +88,7 @@ def write_row(m, j, c, d, residual):
 @inner
 def entry(m, j, i, c):
     """W[j, i] of class c, to which vector j belongs; i <= j"""
-    if m.per_vector[FIRST, j] == c + 1.0:
+    if m.per_vector[FIRST_CLASS, j] == c + 1.0:
         return m.factor[j, i]
     return m.per_vector[DIAGONAL, j] if i == j else m.factor[i, j]
 
@@ -115,7 +115,7 @@ def remove_dependent_of_class(m, c):
         if members < 2 or least > TINY:
             return
         leave_class(m, worst, c)
-        if not (m.per_vector[FIRST, worst] > 0.0 or m.per_vector[SECOND, worst] > 0.0):
+        if not (m.per_vector[FIRST_CLASS, worst] > 0.0 or m.per_vector[SECOND_CLASS, worst] > 0.0):
             remove_from_classes(m, worst)
 
 
@@ -135,7 +135,7 @@ def leave_class(m, p, c):
         if belongs(m, i, c):
             coefficients[i] = bounded(m.head[0], coefficients[i] - share * column[i])
     coefficients[p] = 0.0
-    m.per_vector[FIRST if m.per_vector[FIRST, p] == c + 1.0 else SECOND, p] = 0.0
+    m.per_vector[FIRST_CLASS if m.per_vector[FIRST_CLASS, p] == c + 1.0 else SECOND_CLASS, p] = 0.0
     recompute_class(m, p, c)
 
 
@@ -168,7 +168,7 @@ def remove_from_classes(m, p):
 @inner
 def project_out_of_classes(m, p):
     """Replace vector p by its projections on the others of its classes, and remove it."""
-    for which in (FIRST, SECOND):
+    for which in (FIRST_CLASS, SECOND_CLASS):
         c = int(m.per_vector[which, p]) - 1
         if c >= 0:
             leave_class(m, p, c)

@@ -237,7 +237,7 @@ def solve(h, s, mm, nn, mn):
 
 ZERO, SIXTH, QUARTER, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.25), F(0.5), F(1.0), F(2.0)
 SAFETY = F(1.5)  # SAFETY times a Newton step's predicted gain bounds the gain of all steps
-NEAR32, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)
+NEAR32, TINY32, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)
 
 
 @reordered
@@ -278,7 +278,7 @@ def estimate(search, rough, mm, n):
     for j in range(n):
         k[j] = rough_exp_of(-s[j])
         up, down = k[j] * (k[j] + shared[j]), weight[j] + shared[j] * k[j]
-        place = up / (up + down) if up + down > TINY else LOWEST
+        place = up / (up + down) if up + down > TINY32 else LOWEST
         place = place if place > LOWEST else LOWEST
         h[j] = place if place < ONE else ONE
     for j in range(n):
@@ -288,8 +288,11 @@ def estimate(search, rough, mm, n):
         )
     for j in range(n):
         up, down, slope, bend = rough_slope(h[j], s[j], p[j], q[j], weight[j], shared[j])
-        fixed = up / (up + down) if up + down > TINY else LOWEST
-        step, longest = -slope / bend if bend < -TINY else fixed - h[j], QUARTER + HALF * abs(h[j])
+        fixed = up / (up + down) if up + down > TINY32 else LOWEST
+        step, longest = (
+            -slope / bend if bend < -TINY32 else fixed - h[j],
+            QUARTER + HALF * abs(h[j]),
+        )
         step = step if step < longest else longest
         place = h[j] + (step if step > -longest else -longest)
         place = place if place > LOWEST else LOWEST
@@ -322,7 +325,7 @@ def bound(search, rough, mm, n):
     for j in range(n):
         _, _, up, bend = rough_slope(h[j], s[j], p[j], q[j], weight[j], shared[j])
         most = QUARTER * loss[j]
-        gain = SAFETY * TWO * s[j] * up * up / -bend if bend < -TINY else most
+        gain = SAFETY * TWO * s[j] * up * up / -bend if bend < -TINY32 else most
         on_partner = rough_one_minus_exp(TWO * s[j], k[j] * k[j])
         h[j] = h[j] if loss[j] < on_partner else ZERO
         lower = loss[j] - (gain if gain < most else most)

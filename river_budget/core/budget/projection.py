@@ -44,7 +44,7 @@ from ..numerics import clamp, dot
 TINY = 1e-10
 EVERY = 64  # arrivals between two checks; a check takes as long as an arrival
 BETTER_TIMES = 10.0  # a repair is counted if it divides the error by at least this
-DRIFT = 1e-7  # relative to k(x, x); rounding alone stays near 1e-11
+FACTOR_DRIFT = 1e-7  # relative to k(x, x); rounding alone stays near 1e-11
 
 
 @inner
@@ -227,7 +227,7 @@ def check_factor(m):
         return
     p = (head.arrived // EVERY) % head.count
     error = factor_error_at(m, p)
-    if error > DRIFT:
+    if error > FACTOR_DRIFT:
         recompute_factor(m)
         # no repair if, as with vectors that hardly differ, a new factor is no more precise
         if p >= head.count or error > BETTER_TIMES * factor_error_at(m, p):

@@ -15,7 +15,7 @@ from ...inputs.batches import batch_of
 from ...inputs.features import FeatureIndex
 from ...inputs.frames import Frame, as_list
 from ...inputs.targets import Targets, array_of, weights
-from ...wrappers.nested import is_bare
+from ...wrappers.nested import is_estimator
 from ..dicts import batch_of_dicts
 from .keys import address
 
@@ -45,7 +45,7 @@ class Chunk:
     ):
         if y is None and template._supervised and not predicted:
             raise ValueError("y is missing: this model learns from targets")
-        self.numeric = is_bare(template)
+        self.numeric = is_estimator(template)
         self.frame = None if isinstance(X, (list, tuple)) else Frame(X)
         self.names: list[Any] | None = None
         self.rows: Any = (
@@ -89,12 +89,12 @@ class Chunk:
             return
         index = FeatureIndex()
         for x in self.rows:
-            index.taken(index.present(x) if predicted else x)
+            index.checked_copy(index.present(x) if predicted else x)
 
     def _targets(self, y: Any, template: Any) -> Any:
         targets = Targets(y, len(self))
         self.name = targets.name
-        labels = getattr(template, "labels", None)
+        labels = getattr(template, "_labels", None)
         if self.numeric and labels is None:
             return targets.numbers()
         values = as_list(targets.values)

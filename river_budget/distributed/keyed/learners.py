@@ -73,20 +73,20 @@ class OurClones(Clones):
 
     def clone(self) -> Any:
         """A new model, as from `template.clone()`, which takes fifteen times as long."""
-        model = self.template.twin()
+        model = self.template._snapshot()
         if getattr(model, "seed", None) is None:
-            model.entropy = secrets.randbits(64)
+            model._entropy = secrets.randbits(64)
         return model
 
     def share(self, model: Any) -> None:
         """Replace the indexes and parameters of a model by equal ones that other models hold already."""
-        features = model.features
+        features = model._features
         # without gaps: names in the order of places are all of it
         if features.width == len(features):
-            model.features = self._shared(features, features.in_rows)
-        if hasattr(model, "labels"):
-            model.labels = self._shared(model.labels, model.labels.known)
-        for name in model.parameters():
+            model._features = self._shared(features, features.in_rows)
+        if hasattr(model, "_labels"):
+            model._labels = self._shared(model._labels, model._labels.known)
+        for name in model._parameters():
             model.__dict__[name] = self.template.__dict__[name]
 
     def _shared(self, index: Any, values: list[Any]) -> Any:
@@ -110,11 +110,11 @@ class OurLesson(Lesson):
 
     def _coded_for(self, model: Any) -> CodedRows | None:
         """Rows for a model. None if it has not learned these features, or if rows are coded for many others."""
-        names, indexes = self.rows.names, (model.features, getattr(model, "labels", None))
-        if names is None or model.block is None:
+        names, indexes = self.rows.names, (model._features, getattr(model, "_labels", None))
+        if names is None or model._block is None:
             return None
         has_room = indexes not in self.coded and len(self.coded) < CODED
-        if has_room and model.features.knows(dict.fromkeys(names)):
+        if has_room and model._features.knows(dict.fromkeys(names)):
             self.coded[indexes] = CodedRows(model, names, self.rows, self.learns)
         return self.coded.get(indexes)
 
@@ -122,7 +122,7 @@ class OurLesson(Lesson):
         """Run rows with a model that has, or may get, indexes of its own."""
         rows = self.rows
         if self.learns:
-            model.features = copy.copy(model.features)
+            model._features = copy.copy(model._features)
         if rows.names is None:
             found = super().run(model, start, stop)
         else:
@@ -146,25 +146,25 @@ class CodedRows:
         if learns:
             weights = np.ones(n) if rows.weights is None else rows.weights
             targets = Targets(rows.targets, n)
-            is_coded = hasattr(model, "labels")
-            codes = targets.coded(model.labels, 0, n)[0] if is_coded else targets.numbers()
-        batch = Batch.of(names, rows.examples).scaled(model.features)
-        scores = np.zeros((n, model.n_outputs))
-        self.arrays = batch.known(model.features, False), codes, weights, scores
+            is_coded = hasattr(model, "_labels")
+            codes = targets.coded(model._labels, 0, n)[0] if is_coded else targets.numbers()
+        batch = Batch.of(names, rows.examples).scaled(model._features)
+        scores = np.zeros((n, model._n_outputs))
+        self.arrays = batch.known(model._features, False), codes, weights, scores
         # how many of the rows before each one have unknown labels
         self.unknown = [0, *np.cumsum(np.isnan(codes)).tolist()]
-        self.sizes, self.work = memory.sizes_of(model.block), Workspace(model, model.block)
+        self.sizes, self.work = memory.sizes_of(model._block), Workspace(model, model._block)
 
     def run(self, model: Any, start: int, stop: int) -> Any:
         """Score rows, and learn them if they are to be learned. Returns the scores before."""
-        if memory.sizes_of(model.block) == self.sizes:
-            self.work.move(model, model.block)
+        if memory.sizes_of(model._block) == self.sizes:
+            self.work.move(model, model._block)
         else:
-            self.sizes, self.work = memory.sizes_of(model.block), Workspace(model, model.block)
+            self.sizes, self.work = memory.sizes_of(model._block), Workspace(model, model._block)
         rows = rows_for(*(array[start:stop] for array in self.arrays))
         done = start + self.work.run(
-            model.learning_pass if self.learns else model.scoring_pass, rows
+            model._learning_pass if self.learns else model._scoring_pass, rows
         )
         if self.learns and done < stop:  # the model needs a larger block, or a basis
-            model.run_pass(*(array[done:stop] for array in self.arrays))
+            model._run_pass(*(array[done:stop] for array in self.arrays))
         return self.arrays[-1][start:stop]

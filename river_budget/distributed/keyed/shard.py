@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ...wrappers.nested import holds_predictions, is_bare, memory_of
+from ...wrappers.nested import holds_predictions, is_estimator, memory_of
 from .chunks import ShardRows
 from .learners import Clones, Lesson, OurClones, OurLesson
 from .storage import ShardDatabase, States
@@ -18,7 +18,7 @@ class Shard:
         self, template: Any, path: str | os.PathLike[str], checkpoint: int, capacity: int | None
     ):
         self.states, self.capacity = States(template), capacity
-        ours = is_bare(template)
+        ours = is_estimator(template)
         self.clones = OurClones(template) if ours else Clones(template)
         self.lesson = OurLesson if ours else Lesson
         self.holds_predictions = holds_predictions(template)

@@ -48,7 +48,7 @@ OUTDATED = """DELETE FROM models WHERE key = ?1 AND checkpoint <
 PATIENCE = 10  # seconds to wait for the lock of a process that has just been killed
 
 TEMPLATE, MODELS = "template", "models"
-PARTS = [archive.HEAD, TEMPLATE, MODELS]
+FILE_PARTS = [archive.HEAD, TEMPLATE, MODELS]
 SAVED, PICKLED = "saved", "pickled"  # the forms; only reading pickled ones can execute code
 
 
@@ -204,7 +204,7 @@ class Reader:
         try:
             self.parts = zipfile.ZipFile(file)
             archive.check_stored(self.parts.infolist())
-            if self.parts.namelist() != PARTS or self.parts.testzip() is not None:
+            if self.parts.namelist() != FILE_PARTS or self.parts.testzip() is not None:
                 raise damaged("its parts are others")
             self.template = self.parts.read(TEMPLATE)
             self.form, self.key, self.rows = self._header()

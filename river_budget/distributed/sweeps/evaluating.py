@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...inputs.batches import Batch
-from ...wrappers.nested import is_bare, memory_of
+from ...wrappers.nested import is_estimator, memory_of
 from ..dicts import batch_of_dicts
 from .outcomes import Outcome
 
@@ -94,7 +94,7 @@ def validate(model: Any, examples: Examples, metric: Any) -> int:
     from river import evaluate  # imported here, as it takes long to load
 
     # metrics of regression do not say what they require
-    suffices = is_bare(model) and getattr(metric, "requires_labels", True)
+    suffices = is_estimator(model) and getattr(metric, "requires_labels", True)
     if suffices and examples.batch is not None:
         targets = [y for _, y in examples]
         predictions = model.predict_then_learn_many(examples.batch, targets).tolist()

@@ -27,7 +27,7 @@ from .outcomes import Journal, Outcome, chosen, described, fingerprint
 if TYPE_CHECKING:
     from river import metrics
 
-FIRST = 1000  # examples by which a stream is recognised
+FINGERPRINT_ROWS = 1000  # examples by which a stream is recognised
 CORES: int = numba.config.NUMBA_DEFAULT_NUM_THREADS  # type: ignore[attr-defined]
 
 
@@ -188,7 +188,7 @@ class Sweep(Iterator[Outcome], contextlib.AbstractContextManager["Sweep"]):
 
     def _identified(self) -> list[str]:
         """The key of each setting in the checkpoint."""
-        stream, first = self._examples.stream, itertools.islice(self._examples, FIRST)
+        stream, first = self._examples.stream, itertools.islice(self._examples, FINGERPRINT_ROWS)
         count = str(len(stream)) if isinstance(stream, list) else ""
         common = fingerprint(described(self._metric), count, *map(repr, first))
         return [fingerprint(described(model), common) for model in self._models]

@@ -46,7 +46,7 @@ def both_scaled(model: Any) -> Any:
 
 
 def for_labels(model: Any, two: bool) -> Any:
-    """A model for two labels, or for more, of which some of ours take none alone."""
+    """A model for two labels, or for more: models that are binary only are wrapped."""
     algorithm = getattr(model, "algorithm", None)
     return (
         model
@@ -109,7 +109,7 @@ def makers_of(regression: bool, without: Sequence[str] = ()) -> Makers:
     makers = dict(REGRESSORS if regression else CLASSIFIERS)
     for expert in without:
         if expert in kind._experts:
-            fewer: Any = type(kind.__name__, (kind,), {"without": frozenset({expert})})
+            fewer: Any = type(kind.__name__, (kind,), {"_without": frozenset({expert})})
             makers[WITHOUT + expert] = lambda seed, two, kind=fewer: kind(seed=seed)  # type: ignore[misc]
     return makers
 

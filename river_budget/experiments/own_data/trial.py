@@ -1,7 +1,7 @@
 """Compare models on one pass over a file: all predict each row, then all learn it, at once or some rows later.
 
 Before the last tenth of the file each model is copied. The copies learn no more: their errors on these rows are those to
-expect of a saved model, which `predict` does not let learn. Of standard input nobody knows the last tenth, so models are copied
+expect of a saved model, which `predict` does not let learn. The length of standard input is unknown, so models are copied
 whenever a tenth more rows have come; the last copies but one count. Errors are summed row by row, so that no row has to be stored.
 """
 

@@ -58,7 +58,7 @@ def stream_of(name: str) -> Any:
 
 def seeded(kind: Any, seed: int = 1, **parameters: Any) -> Any:
     """A model whose random numbers are the same each time."""
-    return kind(**parameters | ({"seed": seed} if "seed" in kind.parameters() else {}))
+    return kind(**parameters | ({"seed": seed} if "seed" in kind._parameters() else {}))
 
 
 def models_for(stream: Iterable[Any], seed: int = 1) -> dict[str, Any]:

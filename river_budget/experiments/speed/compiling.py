@@ -39,7 +39,7 @@ def families() -> dict[str, list[Any]]:
 
 def models_of(kind: Any) -> Iterator[Any]:
     """Models of a class that use all its passes, with the default kernel."""
-    names = kind.parameters()
+    names = kind._parameters()
     strategies = [{"maintenance": each, "budget": 2} for each in STRATEGIES]
     for chosen in [{}, *(strategies if "maintenance" in names else [])]:
         for means in [{}, *([{"average": True}] if "average" in names else [])]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from .. import plain
 from ..errors import SavedModelError, damaged
-from .kinds import NUMBER, ROW_BYTES, Kind, Node, Reading, Writing, list_of
+from .kinds import NUMBER, ROW_BYTES, Codec, Node, Reading, Writing, list_of
 
 
 def always(found: Any) -> bool:
@@ -27,18 +27,18 @@ def always(found: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Known:
+class ClassSpec:
     """A class: its parameters (one that begins with `*` takes all arguments by position), and its state."""
 
-    parameters: Mapping[str, Kind] = field(default_factory=dict)
-    state: Mapping[str, Kind] = field(default_factory=dict)
+    parameters: Mapping[str, Codec] = field(default_factory=dict)
+    state: Mapping[str, Codec] = field(default_factory=dict)
     make: Callable[..., Any] | None = None  # instead of the class
     fits: Callable[[Any], bool] = always  # whether the parts of an object fit together
 
 
 OWN_ROOMS = ("mixing",)  # of this package, with classes that have no public name
 # {place of a class in River or in such a room, or name of one of ours: what is known of it}
-TABLE: dict[str, Known] = {}
+TABLE: dict[str, ClassSpec] = {}
 
 
 @functools.cache
@@ -63,7 +63,7 @@ def _key_of(kind: Any) -> str:
     return next((key for key in keys if class_of(key) is kind), "")
 
 
-def _known(value: Any) -> Known:
+def _known(value: Any) -> ClassSpec:
     key = key_of(value)
     if not key:
         raise SavedModelError(
@@ -84,7 +84,7 @@ def encoded(value: Any, write: Writing, key: str | None = None) -> Node:
     }
 
 
-def _nodes(owner: Any, kinds: Mapping[str, Kind], write: Writing) -> Node:
+def _nodes(owner: Any, kinds: Mapping[str, Codec], write: Writing) -> Node:
     found = {}
     for name, kind in ((name.lstrip("*"), kind) for name, kind in kinds.items()):
         try:
@@ -115,7 +115,7 @@ def decoded(node: Node, read: Reading) -> Any:
     return made
 
 
-def _set_state(owner: Any, known: Known, node: Any, read: Reading) -> None:
+def _set_state(owner: Any, known: ClassSpec, node: Any, read: Reading) -> None:
     given = _fields(node, known.state)
     for name, kind in known.state.items():
         kind.put(owner, name, given[name], read)
@@ -123,7 +123,7 @@ def _set_state(owner: Any, known: Known, node: Any, read: Reading) -> None:
         raise damaged(f"the parts of a {type(owner).__name__} do not fit together")
 
 
-def _fields(node: Any, kinds: Mapping[str, Kind]) -> Node:
+def _fields(node: Any, kinds: Mapping[str, Codec]) -> Node:
     if not isinstance(node, dict) or node.keys() != {name.lstrip("*") for name in kinds}:
         raise damaged("an object has other attributes")
     return node
@@ -132,7 +132,7 @@ def _fields(node: Any, kinds: Mapping[str, Kind]) -> Node:
 # attributes that are objects
 
 
-class Part(Kind):
+class Part(Codec):
     """The state of an object that its owner has made, or a number where that is none."""
 
     def encoded(self, value: Any, write: Writing) -> Any:
@@ -148,7 +148,7 @@ class Part(Kind):
         return old
 
 
-class Object(Kind):
+class Object(Codec):
     """An object of one of these classes."""
 
     def __init__(self, *keys: str):
@@ -168,7 +168,7 @@ class Object(Kind):
         return decoded(node, read)
 
 
-class Model(Kind):
+class Model(Codec):
     """A model with this method."""
 
     def __init__(self, method: str):
@@ -184,7 +184,7 @@ class Model(Kind):
         return model
 
 
-class Compiled(Kind):
+class Compiled(Codec):
     """The state of an object of River in Rust, which is bytes, as numbers: `form` as in struct."""
 
     def __init__(self, form: str):

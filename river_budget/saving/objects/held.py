@@ -8,7 +8,7 @@ from typing import Any
 from ...wrappers.delayed import KEY_BYTES, LEAST, Held
 from ...wrappers.label_shares import LEAST_SHARE, MOST_AGAINST, RENEWALS, LabelShares
 from ..errors import damaged
-from .kinds import COUNT, NAME, Kind, Reading, Row, Table, Writing, list_of, real, whole
+from .kinds import COUNT, NAME, Codec, Reading, Row, Table, Writing, list_of, real, whole
 
 KEY = whole(0, 256**KEY_BYTES - 1)
 SHARES = Row(NAME, real(LEAST / 2**20, 1.0), real(LEAST_SHARE / 2**20, 1.0))
@@ -17,7 +17,7 @@ EVIDENCE = Row(*[real(-MOST_AGAINST, MOST_AGAINST)] * len(RENEWALS))
 LABELS = Row(COUNT, NAME, EVIDENCE, DRAWS)  # how many, the last one, and what was learned of them
 
 
-class HeldRows(Kind):
+class HeldRows(Codec):
     """A row for each prediction, with their numbers in order."""
 
     def of(self, owner: Any, name: str, write: Writing) -> Any:
@@ -45,7 +45,7 @@ class HeldRows(Kind):
             owner.keep(Held(*place, labels, array.array("d", own), array.array("d", usual)))
 
 
-class Shares(Kind):
+class Shares(Codec):
     """What labels alone say."""
 
     def of(self, owner: Any, name: str, write: Writing) -> Any:

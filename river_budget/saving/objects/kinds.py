@@ -26,7 +26,7 @@ class Reading(NamedTuple):
     reserve: Callable[[int], None]
 
 
-class Kind:
+class Codec:
     """What an attribute may be."""
 
     def of(self, owner: Any, name: str, write: Writing) -> Any:
@@ -45,7 +45,7 @@ class Kind:
         raise NotImplementedError
 
 
-class Value(Kind):
+class Value(Codec):
     """Text, a number, a boolean, None or a tuple of these, of which `allowed` is true."""
 
     def __init__(self, allowed: Callable[[Any], bool], what: str):
@@ -66,10 +66,10 @@ class Value(Kind):
         return found
 
 
-class Optional(Kind):
+class Optional(Codec):
     """None, or another kind."""
 
-    def __init__(self, kind: Kind):
+    def __init__(self, kind: Codec):
         self.kind = kind
 
     def encoded(self, value: Any, write: Writing) -> Any:
@@ -79,10 +79,10 @@ class Optional(Kind):
         return None if node is None else self.kind.decoded(node, old, read)
 
 
-class Several(Kind):
+class ListOf(Codec):
     """A set, a list, a tuple or a deque of values."""
 
-    def __init__(self, kind: Kind, make: Callable[[Any], Any]):
+    def __init__(self, kind: Codec, make: Callable[[Any], Any]):
         self.kind, self.make = kind, make
 
     def encoded(self, value: Any, write: Writing) -> Any:
@@ -97,10 +97,10 @@ class Several(Kind):
         return old
 
 
-class Table(Kind):
+class Table(Codec):
     """A dict. Values are of one kind; keys are names, or what `key` says."""
 
-    def __init__(self, kind: Kind, key: Kind | None = None):
+    def __init__(self, kind: Codec, key: Codec | None = None):
         self.kind, self.key = kind, key or NAME
 
     def encoded(self, value: Any, write: Writing) -> Any:
@@ -121,10 +121,10 @@ class Table(Kind):
         return found
 
 
-class Row(Kind):
+class Row(Codec):
     """A list of values, each of its own kind."""
 
-    def __init__(self, *kinds: Kind):
+    def __init__(self, *kinds: Codec):
         self.kinds = kinds
 
     def encoded(self, value: Any, write: Writing) -> Any:

@@ -25,7 +25,7 @@ from .kinds import (
     NUMBER,
     POSITIVE,
     ROW_BYTES,
-    Kind,
+    Codec,
     Optional,
     Reading,
     Table,
@@ -57,7 +57,7 @@ OF_LIGHTGBM = {"deterministic", "force_col_wise", "force_row_wise", "max_bin", "
 OF_LIGHTGBM |= {"seed", "verbose", "verbosity"}  # numbers that it takes without naming them
 WORD = re.compile(r"[A-Za-z0-9_-]{1,40}")  # a choice such as "rbf", and no path
 DEEPEST_ESTIMATOR, LEARNER_BYTES = 5, 4096
-PARTS = "shape", "float64"
+ARRAY_PARTS = "shape", "float64"
 
 
 def _is_setting(name: str, value: Any) -> bool:
@@ -73,7 +73,7 @@ def _is_setting(name: str, value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, float))
 
 
-class Learner(Kind):
+class Learner(Codec):
     """A learner of a library for batches: {"class": ..., "parameters": ...}."""
 
     def encoded(self, value: Any, write: Writing) -> Any:
@@ -147,7 +147,7 @@ def _class_of(name: Any) -> Any:
         ) from error
 
 
-class Numbers(Kind):
+class Numbers(Codec):
     """An array of float64: {"shape": ..., "float64": its bytes in base64}."""
 
     def encoded(self, value: Any, write: Writing) -> Any:
@@ -156,7 +156,7 @@ class Numbers(Kind):
         return {"shape": list(data.shape), "float64": text}
 
     def decoded(self, node: Any, old: Any, read: Reading) -> Any:
-        shape, text = (node.get(name) if isinstance(node, dict) else None for name in PARTS)
+        shape, text = (node.get(name) if isinstance(node, dict) else None for name in ARRAY_PARTS)
         if not isinstance(shape, list) or not isinstance(text, str):
             raise damaged("an array is missing in it")
         read.reserve(2 * len(text))
@@ -172,7 +172,7 @@ class Numbers(Kind):
 NUMBERS = Numbers()
 
 
-class HeldRows(Kind):
+class HeldRows(Codec):
     """The rows of a Refitted: names, their matrix with NaN where a value is missing, targets and weights."""
 
     def encoded(self, value: Any, write: Writing) -> Any:
@@ -203,7 +203,7 @@ class HeldRows(Kind):
         return rows
 
 
-class MixerState(Kind):
+class MixerState(Codec):
     """The numbers and arrays of a mixer, filled into one of the same number of models."""
 
     def encoded(self, value: Any, write: Writing) -> Any:
@@ -236,7 +236,7 @@ def is_a_refit(model: Any) -> bool:
     return counted and n <= model.window + model.max_wait and kind_of(model.estimator) == kind
 
 
-REFIT: dict[str, Kind] = {
+REFIT: dict[str, Codec] = {
     "estimator": Learner(),
     "grow": real(0.0),
     "window": POSITIVE,
@@ -244,11 +244,11 @@ REFIT: dict[str, Kind] = {
     "max_wait": POSITIVE,
     "fill": Optional(NUMBER),
 }
-REFIT_STATE: dict[str, Kind] = {
+REFIT_STATE: dict[str, Codec] = {
     "n_fits": COUNT,
     "_seen": COUNT,
     "_next": COUNT,
     "_fitted_on": COUNT,
     "_rows": HeldRows(),
 }
-LABELS: dict[str, Kind] = {"_labels": Table(COUNT)}
+LABELS: dict[str, Codec] = {"_labels": Table(COUNT)}

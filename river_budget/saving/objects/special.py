@@ -15,10 +15,10 @@ from .kinds import (
     NAME,
     NUMBER,
     WEIGHT,
-    Kind,
+    Codec,
+    ListOf,
     Reading,
     Row,
-    Several,
     Table,
     Writing,
     real,
@@ -27,7 +27,7 @@ from .kinds import (
 TYPES = {"bool": bool, "float": float, "int": int, "str": str, "numbers.Number": numbers.Number}
 
 
-class Type(Kind):
+class Type(Codec):
     """A type of values, by its name."""
 
     def encoded(self, value: Any, write: Writing) -> Any:
@@ -42,10 +42,10 @@ class Type(Kind):
         return TYPES[node]
 
 
-class Categories(Kind):
+class Categories(Codec):
     """What a OneHotEncoder has seen, (feature, value) in the order of its columns; they are learned again."""
 
-    rows = Several(Row(NAME, NAME), list)
+    rows = ListOf(Row(NAME, NAME), list)
 
     def of(self, owner: Any, name: str, write: Writing) -> Any:
         if owner.categories is not None:
@@ -66,10 +66,10 @@ class Categories(Kind):
             owner.learn_one({feature: value})
 
 
-class Imputer(Kind):
+class Imputer(Codec):
     """What replaces a missing value: [a constant], or a statistic."""
 
-    def __init__(self, statistic: Kind):
+    def __init__(self, statistic: Codec):
         self.statistic = statistic
 
     def encoded(self, value: Any, write: Writing) -> Any:
@@ -101,10 +101,10 @@ class Weights(Table):
         setattr(owner, name, class_of("utils.VectorDict")(weights, owner.initializer))
 
 
-class SortedWindow(Kind):
+class SortedWindow(Codec):
     """A window that River keeps in order: its numbers as they came."""
 
-    rows = Several(real(-math.inf), list)
+    rows = ListOf(real(-math.inf), list)
 
     def encoded(self, value: Any, write: Writing) -> Any:
         return self.rows.encoded(value.unsorted_window, write)
@@ -115,10 +115,10 @@ class SortedWindow(Kind):
         return old
 
 
-class Window(Kind):
+class Window(Codec):
     """What a statistic over a window has learned and will forget: one number each."""
 
-    rows = Several(NUMBER, list)
+    rows = ListOf(NUMBER, list)
 
     def encoded(self, value: Any, write: Writing) -> Any:
         if any(len(given) != 1 or named for given, named in value):
@@ -130,10 +130,10 @@ class Window(Kind):
         return old
 
 
-class Rows(Kind):
+class Rows(Codec):
     """The table of one of our scalers."""
 
-    rows = Several(Row(NAME, real(0.0, 2.0**53), NUMBER, NUMBER), list)
+    rows = ListOf(Row(NAME, real(0.0, 2.0**53), NUMBER, NUMBER), list)
 
     def of(self, owner: Any, name: str, write: Writing) -> Any:
         return self.rows.encoded(owner.table(), write)
@@ -142,10 +142,10 @@ class Rows(Kind):
         owner.set_table(self.rows.decoded(node, None, read))
 
 
-class Kept(Kind):
+class Kept(Codec):
     """The names of a FeatureBudget, in order of arrival."""
 
-    rows = Several(Row(NAME, WEIGHT, COUNT), list)
+    rows = ListOf(Row(NAME, WEIGHT, COUNT), list)
 
     def of(self, owner: Any, name: str, write: Writing) -> Any:
         return self.rows.encoded(owner.kept(), write)

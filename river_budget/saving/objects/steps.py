@@ -12,7 +12,7 @@ from typing import Any
 from ...guard.guard import with_steps
 from ...wrappers.delayed import LARGEST_SURPRISE, TRUST
 from ...wrappers.feature_budget import LARGEST_COUNT
-from .encoding import PART, TABLE, Known, Model, Object, class_of
+from .encoding import PART, TABLE, ClassSpec, Model, Object, class_of
 from .held import HeldRows, Shares
 from .kinds import (
     ANY,
@@ -24,10 +24,10 @@ from .kinds import (
     POSITIVE,
     TEXT,
     WEIGHT,
-    Kind,
+    Codec,
+    ListOf,
     Optional,
     Row,
-    Several,
     Table,
     Value,
     is_number,
@@ -36,7 +36,7 @@ from .kinds import (
 )
 from .refits import LABELS, REFIT, REFIT_STATE, MixerState, is_a_refit
 from .special import Categories, Imputer, Imputers, Kept, Rows, Type, Weights
-from .statistics import PARTS, STATISTIC, WINDOW_SIZE
+from .statistics import STATISTIC, STATISTIC_PARTS, WINDOW_SIZE
 
 LONGEST_PHRASE = 10
 # the tokens of River's classes. Another expression from a file could take a time that is exponential in a text's length
@@ -94,24 +94,24 @@ NO_FUNCTION = "files hold no functions. Call it on the text before the pipeline"
 NO_STEP = "set. Files hold no functions: call it on each example before the pipeline, and save the steps behind it"
 
 
-ANY_SIZE: dict[str, Kind] = {"window_size": Optional(WINDOW_SIZE)}
+ANY_SIZE: dict[str, Codec] = {"window_size": Optional(WINDOW_SIZE)}
 
 
-def _names(key: str) -> Known:
-    return Known({f"*{key}": Several(NAME, set)})
+def _names(key: str) -> ClassSpec:
+    return ClassSpec({f"*{key}": ListOf(NAME, set)})
 
 
-WORDS: dict[str, Kind] = {
+WORDS: dict[str, Codec] = {
     "on": NAME,
     "strip_accents": BOOLEAN,
     "lowercase": BOOLEAN,
     "preprocessor": _nothing(NO_FUNCTION),
-    "stop_words": Optional(Several(TEXT, set)),
+    "stop_words": Optional(ListOf(TEXT, set)),
     "tokenizer_pattern": Value(lambda value: value == TOKENS, f"River's default, {TOKENS!r}"),
     "tokenizer": _nothing(NO_FUNCTION),
     "ngram_range": Value(_is_range, f"a pair of numbers from 1 to {LONGEST_PHRASE}"),
 }
-LINEAR: dict[str, Kind] = {
+LINEAR: dict[str, Codec] = {
     "optimizer": Object("optim.SGD"),
     "l2": WEIGHT,
     "l1": Value(lambda value: is_number(value) and value == 0, "0"),
@@ -120,38 +120,38 @@ LINEAR: dict[str, Kind] = {
     "clip_gradient": WEIGHT,
     "initializer": Object("optim.initializers.Zeros"),
 }
-LINEAR_STATE: dict[str, Kind] = {
+LINEAR_STATE: dict[str, Codec] = {
     "_weights": Weights(WEIGHT),
     "intercept": WEIGHT,
     "_y_name": NAME,
 }
-MIXTURE: dict[str, Kind] = {"first_weights": Optional(Several(WEIGHT, tuple))}
-MODELS: dict[str, Known] = {
+MIXTURE: dict[str, Codec] = {"first_weights": Optional(ListOf(WEIGHT, tuple))}
+MODELS: dict[str, ClassSpec] = {
     # pipelines and wrappers
-    "compose.Pipeline": Known(
+    "compose.Pipeline": ClassSpec(
         {"steps": Table(Model("_supervised"), TEXT)},
         make=lambda steps: with_steps(list(steps.items())),
     ),
-    "compose.TransformerProduct": Known(
+    "compose.TransformerProduct": ClassSpec(
         {"transformers": Table(STEP, TEXT)},
         make=_union("compose.TransformerProduct"),
         fits=_has_few_factors,
     ),
-    "compose.TransformerUnion": Known(
+    "compose.TransformerUnion": ClassSpec(
         {"transformers": Table(STEP, TEXT)}, make=_union("compose.TransformerUnion")
     ),
-    "multiclass.OneVsRestClassifier": Known(
+    "multiclass.OneVsRestClassifier": ClassSpec(
         {"classifier": Model("predict_proba_one")},
         {"classifiers": Table(Model("predict_proba_one")), "_y_name": NAME},
         fits=_is_of_one_kind,
     ),
-    "preprocessing.TargetStandardScaler": Known(
+    "preprocessing.TargetStandardScaler": ClassSpec(
         {"regressor": Model("predict_one")}, {"var": PART}, fits=_is_spread
     ),
-    "TargetStandardScaler": Known(
+    "TargetStandardScaler": ClassSpec(
         {"regressor": Model("predict_one")}, {"var": PART, "target_name": NAME}, fits=_is_spread
     ),
-    "Delayed": Known(
+    "Delayed": ClassSpec(
         {"classifier": Model("predict_proba_one"), "max_held": POSITIVE},
         {
             "_gains": Row(*[WEIGHT] * len(TRUST)),
@@ -168,33 +168,33 @@ MODELS: dict[str, Known] = {
         },
         fits=_is_in_time,
     ),
-    "mixing.MixtureClassifier": Known(
-        MIXTURE | {"*models": Several(Model("predict_proba_one"), tuple)},
+    "mixing.MixtureClassifier": ClassSpec(
+        MIXTURE | {"*models": ListOf(Model("predict_proba_one"), tuple)},
         LABELS | {"_mixer": MixerState()},
         fits=_counts_labels,
     ),
-    "mixing.MixtureRegressor": Known(
-        MIXTURE | {"*models": Several(Model("predict_one"), tuple)}, {"_mixer": MixerState()}
+    "mixing.MixtureRegressor": ClassSpec(
+        MIXTURE | {"*models": ListOf(Model("predict_one"), tuple)}, {"_mixer": MixerState()}
     ),
-    "mixing.RefittedClassifier": Known(REFIT, REFIT_STATE | LABELS, fits=is_a_refit),
-    "mixing.RefittedRegressor": Known(REFIT, REFIT_STATE, fits=is_a_refit),
+    "mixing.RefittedClassifier": ClassSpec(REFIT, REFIT_STATE | LABELS, fits=is_a_refit),
+    "mixing.RefittedRegressor": ClassSpec(REFIT, REFIT_STATE, fits=is_a_refit),
     # names and texts
-    "FeatureBudget": Known(
+    "FeatureBudget": ClassSpec(
         {"max_features": POSITIVE, "half_life": Optional(NUMBER)},
         {"_weight": real(1.0, LARGEST_COUNT), "_counts": Kept()},
     ),
     "compose.Discard": _names("keys"),
-    "compose.FuncTransformer": Known({"func": Value(lambda value: False, NO_STEP)}),
-    "compose.Prefixer": Known({"prefix": TEXT}),
-    "compose.Renamer": Known({"mapping": Table(NAME)}),
+    "compose.FuncTransformer": ClassSpec({"func": Value(lambda value: False, NO_STEP)}),
+    "compose.Prefixer": ClassSpec({"prefix": TEXT}),
+    "compose.Renamer": ClassSpec({"mapping": Table(NAME)}),
     "compose.Select": _names("keys"),
-    "compose.SelectType": Known({"*types": Several(Type(), list)}),
-    "compose.Suffixer": Known({"suffix": TEXT}),
-    "feature_extraction.BagOfWords": Known(WORDS),
-    "feature_extraction.TFIDF": Known(
+    "compose.SelectType": ClassSpec({"*types": ListOf(Type(), list)}),
+    "compose.Suffixer": ClassSpec({"suffix": TEXT}),
+    "feature_extraction.BagOfWords": ClassSpec(WORDS),
+    "feature_extraction.TFIDF": ClassSpec(
         {"normalize": BOOLEAN} | WORDS, {"dfs": Table(COUNT), "n": COUNT}
     ),
-    "preprocessing.FeatureHasher": Known(
+    "preprocessing.FeatureHasher": ClassSpec(
         {
             "n_features": whole(1, 2**31),
             "seed": Optional(whole(0, 2**32 - 1)),
@@ -203,23 +203,23 @@ MODELS: dict[str, Known] = {
         {"_seed": whole(0, 2**32 - 1)},
     ),
     # categories and statistics of groups
-    "feature_extraction.Agg": Known(
-        {"on": NAME, "by": Optional(Several(TEXT, list)), "how": STATISTIC},
+    "feature_extraction.Agg": ClassSpec(
+        {"on": NAME, "by": Optional(ListOf(TEXT, list)), "how": STATISTIC},
         {"_groups": Table(PART)},
     ),
-    "feature_extraction.TargetAgg": Known(
-        {"by": Optional(Several(TEXT, list)), "how": STATISTIC, "target_name": NAME},
+    "feature_extraction.TargetAgg": ClassSpec(
+        {"by": Optional(ListOf(TEXT, list)), "how": STATISTIC, "target_name": NAME},
         {"_groups": Table(PART)},
     ),
-    "preprocessing.OneHotEncoder": Known(
+    "preprocessing.OneHotEncoder": ClassSpec(
         {
-            "categories": Optional(Table(Several(NAME, set))),
+            "categories": Optional(Table(ListOf(NAME, set))),
             "drop_zeros": BOOLEAN,
             "drop_first": BOOLEAN,
         },
         {"values": Categories()},
     ),
-    "preprocessing.OrdinalEncoder": Known(
+    "preprocessing.OrdinalEncoder": ClassSpec(
         {
             "categories": Optional(Table(Table(NUMBER))),
             "unknown_value": Optional(NUMBER),
@@ -228,7 +228,7 @@ MODELS: dict[str, Known] = {
         {"values": Table(Table(NUMBER))},
     ),
     # missing values
-    "Guard": Known(
+    "Guard": ClassSpec(
         {"on_bad": TEXT},
         {
             "_last": Table(NAME),
@@ -237,19 +237,19 @@ MODELS: dict[str, Known] = {
             "_warned": BOOLEAN,
         },
     ),
-    "preprocessing.PreviousImputer": Known(state={"_latest": Table(ANY)}),
-    "preprocessing.StatImputer": Known({"*imputers": Imputers(Imputer(STATISTIC))}),
+    "preprocessing.PreviousImputer": ClassSpec(state={"_latest": Table(ANY)}),
+    "preprocessing.StatImputer": ClassSpec({"*imputers": Imputers(Imputer(STATISTIC))}),
     # scales
-    "MinMaxScaler": Known(state={"table": Rows()}),
-    "StandardScaler": Known({"with_std": BOOLEAN}, {"table": Rows()}),
-    "preprocessing.AdaptiveStandardScaler": Known(
+    "MinMaxScaler": ClassSpec(state={"table": Rows()}),
+    "StandardScaler": ClassSpec({"with_std": BOOLEAN}, {"table": Rows()}),
+    "preprocessing.AdaptiveStandardScaler": ClassSpec(
         {"fading_factor": FRACTION}, {"vars": Table(PART), "means": Table(PART)}
     ),
-    "preprocessing.Binarizer": Known({"threshold": NUMBER, "dtype": Type()}),
-    "preprocessing.MaxAbsScaler": Known(ANY_SIZE, {"abs_max": Table(PART)}),
-    "preprocessing.MinMaxScaler": Known(ANY_SIZE, {"min": Table(PART), "max": Table(PART)}),
-    "preprocessing.Normalizer": Known({"order": real(0.0, 1000.0)}),
-    "preprocessing.RobustScaler": Known(
+    "preprocessing.Binarizer": ClassSpec({"threshold": NUMBER, "dtype": Type()}),
+    "preprocessing.MaxAbsScaler": ClassSpec(ANY_SIZE, {"abs_max": Table(PART)}),
+    "preprocessing.MinMaxScaler": ClassSpec(ANY_SIZE, {"min": Table(PART), "max": Table(PART)}),
+    "preprocessing.Normalizer": ClassSpec({"order": real(0.0, 1000.0)}),
+    "preprocessing.RobustScaler": ClassSpec(
         {
             "with_centering": BOOLEAN,
             "with_scaling": BOOLEAN,
@@ -258,12 +258,12 @@ MODELS: dict[str, Known] = {
         },
         {"median": Table(PART), "iqr": Table(PART)},
     ),
-    "preprocessing.StandardScaler": Known(
+    "preprocessing.StandardScaler": ClassSpec(
         ANY_SIZE | {"with_std": BOOLEAN},
         {"counts": Table(COUNT), "means": Table(PART), "vars": Table(PART)},
     ),
     # choices and products of features
-    "feature_extraction.PolynomialExtender": Known(
+    "feature_extraction.PolynomialExtender": ClassSpec(
         {
             "degree": whole(1, MOST_POWER),
             "interaction_only": BOOLEAN,
@@ -271,7 +271,7 @@ MODELS: dict[str, Known] = {
             "bias_name": TEXT,
         }
     ),
-    "feature_selection.SelectKBest": Known(
+    "feature_selection.SelectKBest": ClassSpec(
         {
             "similarity": Object("stats.Cov", "stats.PearsonCorr"),
             "k": whole(0, 2**53),
@@ -279,11 +279,11 @@ MODELS: dict[str, Known] = {
         },
         {"similarities": Table(PART), "leaderboard": Table(NUMBER)},
     ),
-    "feature_selection.VarianceThreshold": Known(
+    "feature_selection.VarianceThreshold": ClassSpec(
         {"threshold": NUMBER, "min_samples": NUMBER}, {"variances": Table(PART)}
     ),
     # linear models and detectors
-    "anomaly.QuantileFilter": Known(
+    "anomaly.QuantileFilter": ClassSpec(
         {
             "anomaly_detector": Model("score_one"),
             "q": FRACTION,
@@ -291,20 +291,20 @@ MODELS: dict[str, Known] = {
         },
         {"quantile": PART},
     ),
-    "anomaly.ThresholdFilter": Known(
+    "anomaly.ThresholdFilter": ClassSpec(
         {
             "anomaly_detector": Model("score_one"),
             "threshold": NUMBER,
             "protect_anomaly_detector": BOOLEAN,
         }
     ),
-    "linear_model.LinearRegression": Known(
+    "linear_model.LinearRegression": ClassSpec(
         LINEAR | {"loss": Object("optim.losses.Squared")}, LINEAR_STATE
     ),
-    "linear_model.LogisticRegression": Known(
+    "linear_model.LogisticRegression": ClassSpec(
         LINEAR | {"loss": Object("optim.losses.Log")}, LINEAR_STATE
     ),
-    "linear_model.SoftmaxRegression": Known(
+    "linear_model.SoftmaxRegression": ClassSpec(
         {
             "optimizer": Object("optim.SGD"),
             "loss": Object("optim.losses.CrossEntropy"),
@@ -313,4 +313,4 @@ MODELS: dict[str, Known] = {
         {"optimizers": Table(PART), "weights": Table(Table(WEIGHT))},
     ),
 }
-TABLE.update(PARTS | MODELS)
+TABLE.update(STATISTIC_PARTS | MODELS)

@@ -38,7 +38,7 @@ def document(t):
 def learned(kind, least=300):
     """(a model that has forgotten words, so that there are vacant places to lend; how many documents it has learned)"""
     model, t = KINDS[kind](), 0
-    while t < least or len(model.features.vacant) < 20:
+    while t < least or len(model._features.vacant) < 20:
         model.learn_one(document(t), t % 2 == 0)
         t += 1
     return model, t
@@ -86,9 +86,9 @@ def each_moment(kind, many):
     model, t = learned(kind)
     while True:  # until a document is stored whose words get lent places
         twin = copy.deepcopy(model)
-        edition = twin.edition
+        edition = twin._version
         twin.learn_one(document(t), t % 2 == 0)
-        if twin.edition is not edition:
+        if twin._version is not edition:
             break
         model, t = twin, t + 1
     X, y = batch(t)
@@ -116,7 +116,7 @@ def each_moment(kind, many):
         error = interrupted_at(moment, lambda twin=twin: learn(twin))
         found = [twin.decision_function_one(x) for x in later]
         assert any(found == pytest.approx(each, abs=1e-9) for each in allowed), moment
-        assert not twin.lock.changing
+        assert not twin._lock.changing
         is_whole(twin)
         for further in range(3):
             twin.learn_one(document(t + 1 + further), further % 2 == 0)
@@ -137,8 +137,8 @@ def lock_is_free(kind):
         while error is not None:
             moment += 1
             error = interrupted_at(moment, change)
-            assert not model.lock.changing, moment
-            in_threads(lambda: free(model.lock.held))
+            assert not model._lock.changing, moment
+            in_threads(lambda: free(model._lock.held))
             model.learn_one(document(t), True)
         assert moment > 10
 

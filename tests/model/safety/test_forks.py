@@ -32,7 +32,7 @@ def lock_in(model):
     if isinstance(model, rb.Delayed):
         return model._lock
     if isinstance(model, rb.RBPClassifier):
-        return model.lock.held
+        return model._lock.held
     return model._seen.lock if isinstance(model, rb.TargetStandardScaler) else model._columns.lock
 
 

@@ -65,15 +65,15 @@ def test_a_sum_of_few_vectors_may_get_a_budget_with_a_smaller_rank(average):
     part = rb.NOGDClassifier(15, RBF(0.5), average=average)
     parts = [learned(part, 60, seed) for seed in (0, 1)]
     model = rb.merge(parts, budget=15)
-    while model.state_record().kept <= 2:
+    while model._state_record().kept <= 2:
         teach(model, stream_of(model, 60, seed=2))
     few = rb.merge([model, model.clone()], weights=[1.0, 0.0], budget=15)
     both = rb.merge(parts, budget=40)
     assert both.n_support_vectors < 30
-    assert both.state_record().kept > 30 // 5
+    assert both._state_record().kept > 30 // 5
     for few, budget in ((both, 30), *((few, budget) for budget in (8, 3, 1))):
         few.mutate({"budget": budget})
-        assert few.state_record().kept <= nystroem._largest_rank(few)
+        assert few._state_record().kept <= nystroem._largest_rank(few)
         teach(few, stream_of(few, 20, seed=3))
         assert file_of(opened(file_of(few))) == file_of(few)
 
@@ -154,9 +154,9 @@ def test_what_is_refused_leaves_no_name_behind():
 def test_without_a_budget_no_table_is_kept():
     """One that had come with the budget grew with the square of the vectors, and a loaded model did not have it."""
     model = learned(rb.BSGDClassifier(15, Laplacian(0.5), seed=1), 60)
-    assert views(model.block).head.factored
+    assert views(model._block).head.factored
     model.mutate({"budget": None})
-    assert not views(model.block).factor.size
+    assert not views(model._block).factor.size
     twin = opened(file_of(model))
     for each in (model, twin):
         teach(each, stream_of(each, 90, seed=1))
@@ -176,7 +176,7 @@ def test_features_of_a_map_may_come_between_their_numbers_and_their_names(monkey
     def then_more(ask):
         def asked(x):
             found = ask(x)
-            model.learn_one({"a": 10.0 + 3.0 * model.n_outputs})
+            model.learn_one({"a": 10.0 + 3.0 * model._n_outputs})
             return found
 
         return asked
@@ -195,7 +195,7 @@ def test_a_drawn_model_that_forgets_names_saves_as_the_model_that_is_loaded(mode
     model = model.clone()
     stream = [({f"word {3 * i + j}": 1.0 + j for j in range(5)}, i % 2 == 0) for i in range(400)]
     teach(model, stream[:300])
-    assert len(model.features) < 500  # of 900
+    assert len(model._features) < 500  # of 900
     twin = opened(file_of(model))
     assert file_of(twin) == file_of(model)
     for each in (twin, model):
@@ -263,10 +263,10 @@ def refused_at(n, model, word, known, label):
 
 def state_of(model):
     """What a model has learned, without a comparison of its names. It may know the new names of a refused example."""
-    block = views(model.block)
+    block = views(model._block)
     count = int(block.head.count)
     sums = (block.head.scale * block.coefficients[:, :count]).tobytes()
-    return list(model.labels.known), int(block.head.arrived), sums
+    return list(model._labels.known), int(block.head.arrived), sums
 
 
 @pytest.mark.parametrize("label", [True, "a third"])

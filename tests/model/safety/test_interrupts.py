@@ -81,7 +81,7 @@ def at_moments(model, x, i, further, step):
     names already, which for some makes a difference."""
     after, named = copy.deepcopy(model), copy.deepcopy(model)
     learn(after, x, i)
-    named.add_features(named.features.unknown(x), x)
+    named._add_features(named._features.unknown(x), x)
     probes = {"a": 0.3}, further, {"z": 1.0, "b": 2}
 
     def answers(model):
@@ -102,8 +102,8 @@ def at_moments(model, x, i, further, step):
         found = answers(twin)
         later = next((later for now, later in states if close(now, found)), None)
         assert later is not None, f"neither at moment {moment}"
-        assert not twin.lock.changing
-        assert free_for_others(twin.lock)
+        assert not twin._lock.changing
+        assert free_for_others(twin._lock)
         if not twin.algorithm.columns.draws:
             check_names(twin)
         opened(file_of(twin))

@@ -18,7 +18,7 @@ import river_budget as rb
 from river_budget.kernels import RBF
 from river_budget.model import lock as locks
 from river_budget.model.calls import EXAMPLES_PER_CALL
-from river_budget.model.lock import NESTED, looks_at_the_model
+from river_budget.model.lock import NESTED, locked_read
 
 NAMES = "abcdefgh"
 
@@ -36,12 +36,12 @@ def whole(i):
 
 @contextlib.contextmanager
 def being_changed(model):
-    with model.lock.held:
-        model.lock.changing = True
+    with model._lock.held:
+        model._lock.changing = True
         try:
             yield
         finally:
-            model.lock.changing = False
+            model._lock.changing = False
 
 
 def taught(model, n=60, of=example):
@@ -62,8 +62,8 @@ LOOKS = (
     "summary",
     "_repr_html_",
     "support_vectors",
-    "gram",
-    "scores_of_vectors",
+    "_gram",
+    "_scores_of_vectors",
     "importances",
     "experts",
 )
@@ -101,7 +101,7 @@ def test_eight_threads_share_a_model(kind, threading_kind):
     """They learn, predict, look, copy and merge: no error, nothing refused, and every example is learned."""
     n, batch = 60, 40
     model = taught(MODELS[kind]())
-    can_merge = not model.no_sum
+    can_merge = not model._unmergeable_because
     examples = model.n_examples
     rows = np.random.default_rng(0).random((batch, 4))
     asked = [getattr(model, name) for name in LOOKS if hasattr(model, name)]
@@ -144,7 +144,7 @@ def test_eight_threads_share_a_model(kind, threading_kind):
     works = [lambda: learn(0), lambda: learn(1000), learn_batches, predict, predict_batches]
     in_threads(*works, look, copy_it, merge)
     assert model.n_examples == examples + 2 * n + 5 * batch
-    assert not model.lock.changing
+    assert not model._lock.changing
 
 
 @each_kind
@@ -191,7 +191,7 @@ def test_a_look_keeps_learners_waiting_and_they_are_not_refused():
     model, order = taught(MODELS["RBP"]()), []
     inside, go_on = threading.Event(), threading.Event()
 
-    @looks_at_the_model
+    @locked_read
     def look(model):
         inside.set()
         assert go_on.wait(PATIENCE)
@@ -260,10 +260,10 @@ def test_a_label_that_is_added_meanwhile_makes_no_old_code_a_place(kind):
     for each in (model, twin):
         for i in range(20):
             each.learn_one(whole(i)[0], "even" if i % 2 else "odd")
-    x, labels = whole(3)[0], model.labels
+    x, labels = whole(3)[0], model._labels
 
     def add_a_label():
-        if "third" not in model.labels.codes:
+        if "third" not in model._labels.codes:
             model.learn_one(whole(4)[0], "third")
 
     model.learn_one(x, "odd", Acting(add_a_label))  # its code has been looked up before
@@ -409,7 +409,7 @@ def test_ctrl_c_leaves_no_label_of_an_example_that_was_not_learned(where):
         model.learn_one(x, y)
     assert file_of(model) == before
     model.learn_one({"a": -1.0}, "second")
-    assert sorted(model.labels.known) == ["first", "second"]
+    assert sorted(model._labels.known) == ["first", "second"]
 
 
 def test_copies_have_locks_of_their_own():
@@ -419,5 +419,5 @@ def test_copies_have_locks_of_their_own():
     with being_changed(model):
         for twin in twins:
             in_threads(lambda twin=twin: twin.learn_one(*example(1)))
-    assert len({id(each.lock) for each in [model, *twins]}) == len(twins) + 1
-    assert {id(each.lock) for each in twins} <= set(map(id, locks._owners))
+    assert len({id(each._lock) for each in [model, *twins]}) == len(twins) + 1
+    assert {id(each._lock) for each in twins} <= set(map(id, locks._owners))

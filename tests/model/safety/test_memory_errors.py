@@ -52,10 +52,10 @@ MODELS = [
 def learned_by(model):
     """What a model has learned. Names that no vector uses are no part of it: a table that lacks room forgets them."""
     head = {
-        name: getattr(memory.views(model.block).head, name)
+        name: getattr(memory.views(model._block).head, name)
         for name in ("count", "n_examples", "scale")
     }
-    return model.support_vectors(), model.labels.known, head
+    return model.support_vectors(), model._labels.known, head
 
 
 @pytest.mark.parametrize("stream", STREAMS)
@@ -92,6 +92,6 @@ def test_a_request_that_fails_leaves_the_model_as_it_was(model, method, stream):
                 break
             failures += 1
             assert learned_by(model) == before, (n, x)
-            assert not model.lock.changing
+            assert not model._lock.changing
         assert learned_by(model) == learned_by(twin)
     assert failures > 0 or method == "learn_one"

@@ -88,7 +88,7 @@ def test_scores_of_a_copy_of_the_block_have_its_labels():
         others = staticmethod(lambda: None)
 
         @staticmethod
-        def scoring_pass(m, rows):
+        def _scoring_pass(m, rows):
             Slow.others()
             return rb.BSGDClassifier.algorithm.score(m, rows)
 
@@ -102,7 +102,7 @@ def test_scores_of_a_copy_of_the_block_have_its_labels():
 
     Slow.others = staticmethod(teach)
     assert model.predict_many(ROWS).tolist() == before
-    assert model.labels.known[2:] == ["third"]
+    assert model._labels.known[2:] == ["third"]
 
 
 def test_probabilities_have_the_link_of_their_scores():

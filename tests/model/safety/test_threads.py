@@ -26,7 +26,7 @@ class Held(rb.BSGDClassifier):
     in_the_middle = staticmethod(lambda: None)
 
     @staticmethod
-    def learning_pass(m, states, rows):
+    def _learning_pass(m, states, rows):
         Held.in_the_middle()
         return rb.BSGDClassifier.algorithm.learn[Strategy.PAIRS](m, states, rows)
 
@@ -43,14 +43,14 @@ def test_a_third_class_comes_at_once_for_whoever_looks_on():
     model, seen = taught(rb.BSGDClassifier(9), 20), []
 
     def look():
-        seen.append(model.n_outputs == views(model.block).head.outputs)
+        seen.append(model._n_outputs == views(model._block).head.outputs)
 
-    while model.n_outputs == 1:
-        model._add_label(f"class {len(model.labels.known)}")
+    while model._n_outputs == 1:
+        model._add_label(f"class {len(model._labels.known)}")
     for _ in range(3):
-        weakref.finalize(model.block, look)
-        weakref.finalize(model.labels, look)
-        model._add_label(f"class {len(model.labels.known)}")
+        weakref.finalize(model._block, look)
+        weakref.finalize(model._labels, look)
+        model._add_label(f"class {len(model._labels.known)}")
     assert seen == [True] * 6
 
 
@@ -63,7 +63,7 @@ def test_a_refused_example_changes_nothing_and_gives_the_lock_back(model):
         with pytest.raises(ValueError, match="finite number"):
             model.learn_one(bad, y)
     assert file_of(model) == before
-    assert not model.lock.changing
+    assert not model._lock.changing
     in_threads(lambda: model.learn_one(x, y))
 
 
@@ -92,13 +92,13 @@ def test_ctrl_c_in_a_batch_leaves_a_model_that_has_learned_the_first_part(held):
     with pytest.raises(KeyboardInterrupt):
         model.learn_many(X, y)
     rows = np.arange(len(X))
-    learned = int(model.state_record().rounds)
+    learned = int(model._state_record().rounds)
     assert learned == EXAMPLES_PER_CALL
     in_threads(lambda: model.learn_many(X[learned:], y[learned:]))  # the lock is free
     expected.learn_many(X, y)
     assert np.array_equal(model.predict_many(X), expected.predict_many(X))
     assert model.support_vectors() == expected.support_vectors()
-    assert len(rows) == int(model.state_record().rounds)
+    assert len(rows) == int(model._state_record().rounds)
 
 
 class HeldWhole(rb.AutoKernelClassifier):
@@ -107,7 +107,7 @@ class HeldWhole(rb.AutoKernelClassifier):
     in_the_middle = staticmethod(lambda: None)
 
     @staticmethod
-    def learning_pass(states, rows, room, desk):
+    def _learning_pass(states, rows, room, desk):
         HeldWhole.in_the_middle()
         return rb.AutoKernelClassifier.algorithm.learn(states, rows, room, desk)
 
@@ -129,7 +129,7 @@ class HeldScores(rb.BSGDClassifier):
     calls = 0
 
     @staticmethod
-    def scoring_pass(m, rows):
+    def _scoring_pass(m, rows):
         HeldScores.calls += 1
         return rb.BSGDClassifier.algorithm.score(m, rows)
 
@@ -149,9 +149,9 @@ def test_ctrl_c_in_one_example_gives_the_lock_back(held):
     with pytest.raises(KeyboardInterrupt):
         held.learn_one(x, y)
     assert held.support_vectors() == before
-    rounds = int(held.state_record().rounds)
+    rounds = int(held._state_record().rounds)
     in_threads(lambda: held.learn_one(x, y))
-    assert int(held.state_record().rounds) == rounds + 1
+    assert int(held._state_record().rounds) == rounds + 1
 
 
 @pytest.mark.parametrize("model", [rb.BSGDClassifier(9), rb.FOGDClassifier(9), rb.AutoKernelClassifier(9)], ids=repr)  # fmt: skip

@@ -60,7 +60,7 @@ KERNEL_STEP = 1.0
 PRIOR_RATE = 0.02
 PRIOR_VOTES = 0.3  # the prior counts as so many neighbours
 RESIDUAL_RATE, LEAST_RESIDUAL = 0.005, 1e-3
-NEVER = -1e3  # log-odds that are a probability of 0
+LOG_ODDS_OF_0 = -1e3  # log-odds that are a probability of 0
 
 
 @passes
@@ -201,13 +201,13 @@ def write_scores(mixed, shares, unseen, found, f):
         more = for_top - for_others
         f[0] = mixed[1] - mixed[0] + (more if top == 1 else -more)
         if some:
-            f[0] = NEVER if unseen[1] != 0.0 else -NEVER
+            f[0] = LOG_ODDS_OF_0 if unseen[1] != 0.0 else -LOG_ODDS_OF_0
         return
     shift = log_of(p) - mixed[top]
     for c in range(n):
         f[c] = mixed[c] + (shift + (for_top if c == top else for_others))
         if some and unseen[c] != 0.0:
-            f[c] = NEVER
+            f[c] = LOG_ODDS_OF_0
 
 
 # Learning

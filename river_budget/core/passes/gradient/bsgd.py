@@ -50,7 +50,9 @@ STATE = record(
     "f8 surplus",  # sum of weight * loss(0) - 1, which is 0 in the paper
     "f8 errors",  # sum of |E_t|
 )
-DRIFT = 1e-6  # a larger relative error of norm2 is counted as a repair; rounding stays near 1e-13
+NORM_DRIFT = (
+    1e-6  # a larger relative error of norm2 is counted as a repair; rounding stays near 1e-13
+)
 CHECK = 16  # removals per unit of capacity until norm2 is computed from scratch
 INSIDE = 0.5  # share of the ball's squared radius: below it norm2 becomes a bound
 
@@ -138,6 +140,6 @@ def check_norm(m, s):
     before, removed, size = s.norm2, s.unchecked, 1.0 + s.surplus / max(s.rounds - 1.0, 1.0)
     s.norm2, s.unchecked = head.scale * head.scale * total, 0
     if not s.bounded:
-        head.repairs += abs(s.norm2 - before) > DRIFT * s.norm2
+        head.repairs += abs(s.norm2 - before) > NORM_DRIFT * s.norm2
     s.exact = s.l2 * s.norm2 > INSIDE * size or removed < head.count
     s.bounded = 0

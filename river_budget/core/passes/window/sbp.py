@@ -49,7 +49,9 @@ from .water_levels import (
 
 PER_VECTOR = 5
 CHECK_INTERVAL = 16  # arrivals between checks of |w|^2 and one response, each in turn
-DRIFT = 1e-7  # relative to |w| and the length of the example; rounding alone stays near 1e-13
+RESPONSE_DRIFT = (
+    1e-7  # relative to |w| and the length of the example; rounding alone stays near 1e-13
+)
 
 STATE = record(
     "i8 steps fit_bias reservoir seen done iterations refined positives",
@@ -282,8 +284,8 @@ def check_responses(m, state):
     n, c = m.head[0].count, m.per_vector[RESPONSES]
     i = (state.seen // CHECK_INTERVAL) % n
     length = math.sqrt(state.norm2 * max(self_kernel(m, m.norms[i]), 0.0))
-    wrong = abs(response_of(m, i) - c[i]) > DRIFT * length
-    if wrong or abs(norm2_of(m) - state.norm2) > DRIFT * state.norm2:
+    wrong = abs(response_of(m, i) - c[i]) > RESPONSE_DRIFT * length
+    if wrong or abs(norm2_of(m) - state.norm2) > RESPONSE_DRIFT * state.norm2:
         for j in range(n):
             c[j] = response_of(m, j)
         state.norm2 = max(norm2_of(m), 0.0)
