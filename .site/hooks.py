@@ -32,8 +32,8 @@ GROUPS = {  # headings of the reference: which of the names of the package itsel
 # What users call; all else that is public is for authors of algorithms (examples/extending.md).
 FOR_USERS = re.compile(
     r"(learn|predict|transform|score|explain|debug)_(one|many)|predict_proba_\w+|\w+_then_learn_\w+"
-    r"|decision_function_one|last_iterate_one|n_(examples|support_vectors|repairs)|support_vectors"
-    r"|summary|memory_usage|gradient_error|experts|importances|refine|margin|objective|slack_for|mutate"
+    r"|decision_function_one|last_iterate_one|n_(examples|support_vectors|words)|support_vectors"
+    r"|summary|memory_usage|gradient_error|experts|importances|refine|slack_for|explain_one|mutate"
 )
 USUAL = (  # what a reader looks for first
     *(

@@ -18,7 +18,7 @@ FAR_IN_A_ROW = 10  # consecutive examples whose kernel values with all vectors a
 EXAMPLES_OF_ONE_CLASS = 1000  # from the first one on, all with the same target
 EXAMPLES_BEFORE_JUDGING = 100  # examples before the size of targets is judged
 # The default parameters suit targets of this size
-SMALLEST_USUAL_TARGET, LARGEST_USUAL_TARGET = 0.01, 100.0
+SMALLEST_USUAL_TARGET, LARGEST_USUAL_TARGET = 0.01, 30.0
 MEANS_RATE = 0.01  # weight of the newest example in the running means
 DIVERGED_TIMES = 10.0  # a model whose error is so many times that of predicting 0 has diverged
 
