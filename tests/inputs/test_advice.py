@@ -56,7 +56,7 @@ def test_a_stream_of_one_class_is_noticed_once(model, single):
     assert not said(model, X, np.ones(N, bool), single=single)
 
 
-@pytest.mark.parametrize("size", [1e-5, 1e4])
+@pytest.mark.parametrize("size", [1e-5, 20.0, 1e4])
 @pytest.mark.parametrize("model", STEPS, ids=names)
 def test_targets_far_from_one_are_noticed_once(model, size):
     model, X = model.clone(), rows()
