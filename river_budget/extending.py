@@ -13,20 +13,24 @@ files hold the class. The functions that such a function calls are those of the 
 from __future__ import annotations
 
 import types
+from collections.abc import Mapping
 from typing import Any
 
+from .core import memory
 from .core.budget.merging import merge, nobody
 from .core.budget.strategies import NOT_EXACT, NOT_NEWEST
-from .core.compiling import of_user
-from .core.expansion.kernels import along_row, row_of_vector, self_kernel
+from .core.compiling import arguments_of, of_user
+from .core.expansion.examples import example
+from .core.expansion.kernels import along_row, kernel_row, norm_of, row_of_vector, self_kernel
 from .core.expansion.support import add_to, insert, lightest, oldest, remove, rescale, weight_of
 from .core.memory import record
 from .core.random_numbers import below
 from .core.rounds.losses import is_mistake, loss_and_direction
-from .core.rounds.observe import learn_rows, observe
+from .core.rounds.observe import learn_rows, learn_rows_with, observe
 from .model.algorithm import After, Algorithm, Files, unchanged
 from .model.estimators import BudgetClassifier as Classifier
 from .model.estimators import BudgetRegressor as Regressor
+from .model.stored import Vectors
 from .parameters import (
     Fixed,
     Mutable,
@@ -48,11 +52,14 @@ __all__ = [
     "Fixed",
     "Mutable",
     "Regressor",
+    "Vectors",
     "add_to",
     "algorithm",
     "along_row",
     "boolean",
     "compiled",
+    "descent_on",
+    "each_example",
     "insert",
     "is_mistake",
     "loss_and_direction",
@@ -60,6 +67,7 @@ __all__ = [
     "not_negative",
     "one_of",
     "optional",
+    "own_tables",
     "positive",
     "register",
     "remove",
@@ -67,6 +75,7 @@ __all__ = [
     "remove_random",
     "remove_smallest",
     "rescale",
+    "results_of",
     "row_of_vector",
     "self_kernel",
     "share",
@@ -76,6 +85,10 @@ __all__ = [
 ]
 
 compiled = of_user
+NO_RULE = (
+    "the round has left more vectors than the budget, and `keep` removes none: "
+    "algorithm(round_of, keep=remove_oldest)"
+)
 
 
 @of_user
@@ -102,6 +115,9 @@ def merge_pair(m, state):
     merge(m, nobody(m), NOT_NEWEST, NOT_EXACT)
 
 
+# What `algorithm` makes passes of: templates, in which the names of an author's functions stand for these
+
+
 def _nothing(m, state):
     """No rule: a model without a budget, or a round that keeps it."""
 
@@ -111,17 +127,29 @@ def _learn(m, states, rows):
     return learn_rows(m, states, rows, observe, step)  # type: ignore[name-defined]  # noqa: F821
 
 
+def _learn_with(m, states, own, rows):
+    """The same with own tables."""
+    return learn_rows_with(m, states, own, rows, observe, step)  # type: ignore[name-defined]  # noqa: F821
+
+
 def _step(m, state, x, norm, f, y, w):
     """A round, and then the rule until the budget is kept."""
-    head = m.head[0]
     round_of(m, state, x, norm, f, y, w)  # type: ignore[name-defined]  # noqa: F821
-    while head.count > head.budget:
-        before = head.count
+    while m.head[0].count > m.head[0].budget:
+        before = m.head[0].count
         keep(m, state)  # type: ignore[name-defined]  # noqa: F821
-        if head.count >= before:
-            raise RuntimeError(
-                "the round has left more vectors than the budget, and `keep` removes none: algorithm(round_of, keep=remove_oldest)"
-            )
+        if m.head[0].count >= before:
+            raise RuntimeError(NO_RULE)
+
+
+def _step_with(m, state, own, x, norm, f, y, w):
+    """The same with own tables."""
+    round_of(m, state, own, x, norm, f, y, w)  # type: ignore[name-defined]  # noqa: F821
+    while m.head[0].count > m.head[0].budget:
+        before = m.head[0].count
+        keep(m, state, own)  # type: ignore[name-defined]  # noqa: F821
+        if m.head[0].count >= before:
+            raise RuntimeError(NO_RULE)
 
 
 def _shrink(m, states):
@@ -131,6 +159,45 @@ def _shrink(m, states):
         keep(m, states[0])  # type: ignore[name-defined]  # noqa: F821
         if m.head[0].count >= before:
             raise RuntimeError("`keep` removes no vector")
+
+
+def _shrink_with(m, states, own):
+    """The same with own tables."""
+    while m.head[0].count > m.head[0].budget:
+        before = m.head[0].count
+        keep(m, states[0], own)  # type: ignore[name-defined]  # noqa: F821
+        if m.head[0].count >= before:
+            raise RuntimeError("`keep` removes no vector")
+
+
+def _round_without(m, state, own, x, norm, f, y, w):
+    """A round that does not look at own tables."""
+    function(m, state, x, norm, f, y, w)  # type: ignore[name-defined]  # noqa: F821
+
+
+def _keep_without(m, state, own):
+    """A rule that does not look at own tables."""
+    function(m, state)  # type: ignore[name-defined]  # noqa: F821
+
+
+def _results(m, states, rows):
+    """The pass of `each_example`."""
+    for t in range(rows.scores.shape[0]):
+        x = example(m, rows, t)
+        norm = norm_of(m, x)
+        kernel_row(m, x, norm)
+        function(m, states[0], x, norm, rows.scores[t])  # type: ignore[name-defined]  # noqa: F821
+    return rows.scores.shape[0]
+
+
+def _results_with(m, states, own, rows):
+    """The same with own tables."""
+    for t in range(rows.scores.shape[0]):
+        x = example(m, rows, t)
+        norm = norm_of(m, x)
+        kernel_row(m, x, norm)
+        function(m, states[0], own, x, norm, rows.scores[t])  # type: ignore[name-defined]  # noqa: F821
+    return rows.scores.shape[0]
 
 
 def _made(template: Any, name: str, **names: Any) -> Any:
@@ -144,22 +211,111 @@ def _made(template: Any, name: str, **names: Any) -> Any:
     return made
 
 
-def algorithm(round_of: Any, fields: str = "", keep: Any = None, **options: Any) -> Algorithm:
+def _taking_own(function: Any, template: Any, own: Any) -> Any:
+    """A function as passes with own tables call it, whether it takes them or not."""
+    takes, name = "own" in arguments_of(function), f"{function.__module__}.{function.__qualname__}"
+    if takes and not own:
+        raise TypeError(
+            f"{name} takes own tables: declare them, as algorithm(..., own={{'gram': ('B', 'B')}})"
+        )
+    if takes or not own:
+        return function
+    return of_user(_made(template, f"{name} alone", function=function), inline="always")
+
+
+def algorithm(
+    round_of: Any,
+    fields: str = "",
+    keep: Any = None,
+    own: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Algorithm:
     """What a class of an algorithm holds as `algorithm`.
 
     round_of
-        A compiled function (m, state, x, norm, f, y, w) of one example.
+        A compiled function (m, state, x, norm, f, y, w) of one example; with own tables (m, state, own, x, norm, f, y, w).
     fields
         The names of the numbers that it keeps in `state`. A field with the name of a parameter has the parameter's value.
     keep
-        A compiled function (m, state) that removes at least one vector, called while there are more than the budget.
+        A compiled function (m, state), or (m, state, own), that removes at least one vector, called while there are more
+        than the budget.
+    own
+        {name: shape} of tables of numbers that belong to the model, which functions see as `own.name`. A shape is ("B",),
+        a number of each vector, (3, "B"), or ("B", "B"), one of each pair. `remove` moves them with the vectors; what is
+        behind the last vector is 0.
     options
         Further fields of `Algorithm`.
     """
+    if own and keep is merge_pair:
+        raise ValueError(
+            "merge_pair makes a vector for which nobody computes own tables: write a rule of your own"
+        )
     name = f"{round_of.__module__}.{round_of.__qualname__}"
-    rule = of_user(_nothing) if keep is None else keep
-    step = of_user(_made(_step, f"step of {name}", round_of=round_of, keep=rule), inline="always")
-    learn = of_user(_made(_learn, f"learn {name}", step=step))
+    templates: Any = (_learn_with, _step_with, _shrink_with) if own else (_learn, _step, _shrink)
+    learn, step, shrink = templates
+    if own:
+        options.setdefault("columns", Vectors(own=dict(own)))
+    round_of = _taking_own(round_of, _round_without, own)
+    rule = _taking_own(of_user(_nothing) if keep is None else keep, _keep_without, own)
+    inside = of_user(_made(step, f"step of {name}", round_of=round_of, keep=rule), inline="always")
+    compiled_pass = of_user(_made(learn, f"learn {name}", step=inside))
     if keep is not None:
-        options.setdefault("shrink", of_user(_made(_shrink, f"shrink {name}", keep=keep)))
-    return Algorithm(learn, record(f"f8 {fields or 'unused'}"), **options)
+        options.setdefault("shrink", of_user(_made(shrink, f"shrink {name}", keep=rule)))
+    return Algorithm(compiled_pass, record(f"f8 {fields or 'unused'}"), **options)
+
+
+# Further passes, and own tables, for methods of a class
+
+
+def each_example(function: Any) -> Any:
+    """Decorator: a compiled pass that writes numbers of examples, from a function of one example.
+
+    The function takes (m, state, x, norm, f), or (m, state, own, x, norm, f), and writes f; m.row has the kernel values
+    of x. `results_of` runs the pass; as Algorithm(score=...) it predicts.
+    """
+    template = _results_with if "own" in arguments_of(function) else _results
+    name = f"results of {function.__module__}.{function.__qualname__}"
+    return of_user(_made(template, name, function=of_user(function, inline="always")))
+
+
+def results_of(model: Any, compiled_pass: Any, x: dict[Any, Any], n: int = 1) -> list[float] | None:
+    """The n numbers that a pass of `each_example` writes for an example, and None before the model has learned one."""
+    found: list[float] | None = model._run_on_one(compiled_pass, x, n)
+    return found
+
+
+def own_tables(model: Any) -> Any:
+    """The own tables of a model as a named tuple of arrays, for a function of `After`: writing to them changes the model."""
+    return memory.own_tables(model.block, model.algorithm.columns.own)
+
+
+# Losses
+
+
+def _descent(m, state, x, norm, f, y, w):
+    """A round of gradient descent: f <- (1 - eta lambda) f - eta w l'(f) k(x, .)"""
+    if f.shape[0] > 1:
+        raise RuntimeError(
+            "a loss of f and y is for regression and for two classes: algorithm(..., binary=True)"
+        )
+    _, derivative = loss_of(f[0], y, state)  # type: ignore[name-defined]  # noqa: F821
+    rescale(m, max(1.0 - state.learning_rate * state.l2, 0.0))
+    if derivative != 0.0:
+        add_to(m, insert(m, x, norm), 0, -1, -w * state.learning_rate * derivative)
+
+
+def _loss_without(f, y, state):
+    """A loss without parameters."""
+    return function(f, y)  # type: ignore[name-defined]  # noqa: F821
+
+
+def descent_on(loss: Any) -> Any:
+    """A round of gradient descent on a loss of yours, for `algorithm` with the fields "learning_rate l2".
+
+    loss
+        A compiled function (f, y) -> (loss, its derivative by f), or (f, y, state) if it has parameters.
+    """
+    name = f"{loss.__module__}.{loss.__qualname__}"
+    if "state" not in arguments_of(loss):
+        loss = of_user(_made(_loss_without, f"{name} alone", function=loss), inline="always")
+    return of_user(_made(_descent, f"descent on {name}", loss_of=loss), inline="always")

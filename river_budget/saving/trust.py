@@ -105,7 +105,8 @@ def check_declared(model: Any) -> None:
     whole = {name for name in kinds.names if kinds[name].kind in "iu"}
     ranges = ranges_of(model)
     missing = whole.difference(model.parameters(), model.algorithm.start, ranges)
-    if model.block is not None and memory.views(model.block).head.per_vector:
+    rows, _ = memory.rows_and_squares(model.algorithm.columns.own)  # which may be any numbers
+    if model.block is not None and memory.views(model.block).head.per_vector > rows:
         missing |= {"per_vector"}.difference(ranges)
     if missing:
         raise NotImplementedError(
