@@ -89,6 +89,7 @@ NO_RULE = (
     "the round has left more vectors than the budget, and `keep` removes none: "
     "algorithm(round_of, keep=remove_oldest)"
 )
+NOT_A_NUMBER = "a score is NaN: the round has written a coefficient that is no number, or a number of the record is none"
 
 
 @of_user
@@ -134,6 +135,8 @@ def _learn_with(m, states, own, rows):
 
 def _step(m, state, x, norm, f, y, w):
     """A round, and then the rule until the budget is kept."""
+    if f[0] != f[0]:
+        raise RuntimeError(NOT_A_NUMBER)
     round_of(m, state, x, norm, f, y, w)  # type: ignore[name-defined]  # noqa: F821
     while m.head[0].count > m.head[0].budget:
         before = m.head[0].count
@@ -144,6 +147,8 @@ def _step(m, state, x, norm, f, y, w):
 
 def _step_with(m, state, own, x, norm, f, y, w):
     """The same with own tables."""
+    if f[0] != f[0]:
+        raise RuntimeError(NOT_A_NUMBER)
     round_of(m, state, own, x, norm, f, y, w)  # type: ignore[name-defined]  # noqa: F821
     while m.head[0].count > m.head[0].budget:
         before = m.head[0].count
