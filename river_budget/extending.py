@@ -16,6 +16,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
+from .checking import check
 from .core import memory
 from .core.budget.merging import merge, nobody
 from .core.budget.strategies import NOT_EXACT, NOT_NEWEST
@@ -57,6 +58,7 @@ __all__ = [
     "algorithm",
     "along_row",
     "boolean",
+    "check",
     "compiled",
     "descent_on",
     "each_example",
