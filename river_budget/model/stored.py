@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core import memory
+from ..core import memory, own_tables
 from ..core.budget.strategies import STRATEGIES
 from ..core.rounds.stream_warnings import FULL_TABLE
 from ..kernels import RBF, Laplacian
@@ -39,7 +39,7 @@ class Vectors(Columns):
     lends: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        memory.rows_and_squares(self.own)  # raises for other shapes
+        own_tables.rows_and_squares(self.own)  # raises for other shapes
 
     # parameters
 
@@ -85,7 +85,7 @@ class Vectors(Columns):
     def header(self, model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
         budget, strategy = model.budget_in_use, model.strategy
         means = model.n_outputs if getattr(model, "average", False) else 0
-        rows, squares = memory.rows_and_squares(self.own)
+        rows, squares = own_tables.rows_and_squares(self.own)
         if rows and fields.get("per_vector", 0):
             raise TypeError(f"{type(model).__name__} has own tables: all of its rows need names")
         return (strategy.header_fields() if strategy else {}) | {
@@ -96,13 +96,13 @@ class Vectors(Columns):
         }
 
     def extra_arguments(self, model: Any, block: Any) -> dict[str, Any]:
-        return {"own": memory.own_tables(block, self.own)} if self.own else {}
+        return {"own": own_tables.own_tables(block, self.own)} if self.own else {}
 
     def tables(self, model: Any) -> dict[str, Any]:
         if not self.own or model.block is None:
             return {}
         n = memory.head_of(model.block).count
-        tables = memory.own_tables(model.block, self.own)._asdict()
+        tables = own_tables.own_tables(model.block, self.own)._asdict()
         return {
             name: table[:n, :n] if self.own[name] == ("B", "B") else table[..., :n]
             for name, table in tables.items()

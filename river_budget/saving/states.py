@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import memory
+from ..core import memory, own_tables
 from ..model.algorithm import value_of, values_of
 from ..model.expansion import BudgetModel
 from ..model.stored import LARGEST_TABLE
@@ -79,7 +79,9 @@ def _tables(model: Any) -> dict[str, Any]:
     """The used parts of the tables of a block, and the algorithm's own; of vectors the rest is 0."""
     block, width = memory.views(model.block), max(model.features.width, 1)
     n = block.head.count
-    rows, _ = memory.rows_and_squares(model.algorithm.columns.own)  # they have names of their own
+    rows, _ = own_tables.rows_and_squares(
+        model.algorithm.columns.own
+    )  # they have names of their own
     parts = {"vectors": (slice(width), slice(n)), "factor": (slice(n), slice(n))}
     parts["per_vector"] = (slice(rows, None), slice(n))
     found: dict[str, Any] = {

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import memory
+from ..core import memory, own_tables
 from ..core.codes import Kernel
 from ..core.expansion.kernels import BOUND
 from ..core.expansion.support import HUGE_SCALE, TINY_SCALE
@@ -105,7 +105,7 @@ def check_declared(model: Any) -> None:
     whole = {name for name in kinds.names if kinds[name].kind in "iu"}
     ranges = ranges_of(model)
     missing = whole.difference(model.parameters(), model.algorithm.start, ranges)
-    rows, _ = memory.rows_and_squares(model.algorithm.columns.own)  # which may be any numbers
+    rows, _ = own_tables.rows_and_squares(model.algorithm.columns.own)  # which may be any numbers
     if model.block is not None and memory.views(model.block).head.per_vector > rows:
         missing |= {"per_vector"}.difference(ranges)
     if missing:

@@ -15,7 +15,6 @@ from river_budget import extending as ext
 from river_budget.saving import nodes
 
 OWN = {"gram": ("B", "B"), "labels": ("B",), "more": (2, "B")}
-K = rb.kernels.RBF(0.5)
 
 
 @ext.compiled
@@ -55,7 +54,7 @@ class WithTables(ext.Classifier):
     algorithm = ext.algorithm(storing, keep=dropping, own=OWN)
     budget = ext.Mutable(ext.optional(ext.whole(1)))
 
-    def __init__(self, budget: int | None = 20, kernel=K, classes: tuple | None = None):
+    def __init__(self, budget: int | None = 20, kernel=None, classes: tuple | None = None):
         super().__init__(locals())
 
 

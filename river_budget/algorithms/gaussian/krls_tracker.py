@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-
-from river import proba
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ...core.expansion.support import LARGEST
 from ...core.passes.gaussian import krls_tracker as core
@@ -14,6 +12,9 @@ from ...model.algorithm import Algorithm, Files
 from ...model.estimators import BudgetRegressor
 from ...model.stored import Vectors
 from ...parameters import Mutable, positive, share
+
+if TYPE_CHECKING:
+    from river import proba
 
 __all__ = ["KRLSTRegressor"]
 
@@ -51,7 +52,7 @@ class KRLSTRegressor(BudgetRegressor):
     Parameters
     ----------
     budget
-        The largest number of support vectors, the basis.
+        The largest number of support vectors.
     forgetting
         The share of what is known that is left after each further example: after n of them forgetting ** n. 1 forgets nothing.
     noise
@@ -69,7 +70,7 @@ class KRLSTRegressor(BudgetRegressor):
     ...     preprocessing.StandardScaler() | rb.KRLSTRegressor()
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
-    MAE: 0.2...
+    MAE: 0.3...
 
     A prediction with its standard deviation, small where examples were, and large far from all of them:
 
@@ -101,10 +102,21 @@ class KRLSTRegressor(BudgetRegressor):
     ):
         super().__init__(locals())
 
+    @overload  # type: ignore[override]
+    def predict_one(self, x: dict[Any, Any], with_dist: Literal[False] = False) -> float: ...
+
+    @overload
+    def predict_one(self, x: dict[Any, Any], with_dist: Literal[True]) -> proba.Gaussian: ...
+
     def predict_one(self, x: dict[Any, Any], with_dist: bool = False) -> Any:
-        """The mean of the target at x; `with_dist`: its distribution, as one of River's `proba.Gaussian`."""
+        """The prediction, or with `with_dist=True` the distribution of the target: River's `proba.Gaussian`.
+
+        Before the first example its standard deviation is infinite.
+        """
         if not with_dist:
             return super().predict_one(x)
+        from river import proba  # which loads scipy.stats
+
         found = self._run_on_one(core.predict, x, 2)
         mean, variance = found or (0.0, math.inf)
-        return proba.Gaussian._from_state(n=1, m=mean, var=variance, ddof=0)  # type: ignore[no-untyped-call]
+        return proba.Gaussian._from_state(1, mean, variance, ddof=0)  # type: ignore[no-untyped-call]

@@ -8,6 +8,9 @@ files hold the class. The functions that such a function calls are those of the 
     insert, add_to, rescale, remove          change the support
     remove_oldest, remove_random, remove_smallest, merge_pair      rules for `keep`
     row_of_vector, self_kernel, along_row, weight_of               look at it
+
+`descent_on` makes a round of a loss, `each_example` a pass for a method, whose numbers `results_of` gives. Tables beside the
+vectors: `algorithm(own=...)`, in Python `own_tables`. `check` asks of a model what the tests of this package ask.
 """
 
 from __future__ import annotations
@@ -16,23 +19,22 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from .checking import check
-from .core import memory
-from .core.budget.merging import merge, nobody
-from .core.budget.strategies import NOT_EXACT, NOT_NEWEST
-from .core.compiling import arguments_of, of_user
-from .core.expansion.examples import example
-from .core.expansion.kernels import along_row, kernel_row, norm_of, row_of_vector, self_kernel
-from .core.expansion.support import add_to, insert, lightest, oldest, remove, rescale, weight_of
-from .core.memory import record
-from .core.random_numbers import below
-from .core.rounds.losses import is_mistake, loss_and_direction
-from .core.rounds.observe import learn_rows, learn_rows_with, observe
-from .model.algorithm import After, Algorithm, Files, unchanged
-from .model.estimators import BudgetClassifier as Classifier
-from .model.estimators import BudgetRegressor as Regressor
-from .model.stored import Vectors
-from .parameters import (
+from ..core import own_tables as _own
+from ..core.budget.merging import merge, nobody
+from ..core.budget.strategies import NOT_EXACT, NOT_NEWEST
+from ..core.compiling import arguments_of, of_user
+from ..core.expansion.examples import example
+from ..core.expansion.kernels import along_row, kernel_row, norm_of, row_of_vector, self_kernel
+from ..core.expansion.support import add_to, insert, lightest, oldest, remove, rescale, weight_of
+from ..core.memory import record
+from ..core.random_numbers import below
+from ..core.rounds.losses import is_mistake, loss_and_direction
+from ..core.rounds.observe import learn_rows, learn_rows_with, observe
+from ..model.algorithm import After, Algorithm, Files, unchanged
+from ..model.estimators import BudgetClassifier as Classifier
+from ..model.estimators import BudgetRegressor as Regressor
+from ..model.stored import Vectors
+from ..parameters import (
     Fixed,
     Mutable,
     boolean,
@@ -43,7 +45,8 @@ from .parameters import (
     share,
     whole,
 )
-from .saving import register
+from ..saving import register
+from .checking import check
 
 __all__ = [
     "After",
@@ -293,7 +296,7 @@ def results_of(model: Any, compiled_pass: Any, x: dict[Any, Any], n: int = 1) ->
 
 def own_tables(model: Any) -> Any:
     """The own tables of a model as a named tuple of arrays, for a function of `After`: writing to them changes the model."""
-    return memory.own_tables(model.block, model.algorithm.columns.own)
+    return _own.own_tables(model.block, model.algorithm.columns.own)
 
 
 # Losses
