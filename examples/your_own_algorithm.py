@@ -82,7 +82,7 @@ class ShiftingPerceptronClassifier(Classifier):
 
 
 class Reference:
-    """The same in plain Python, for two classes -1 and +1 and the Gaussian kernel."""
+    """The same in plain Python, for two classes and the Gaussian kernel."""
 
     def __init__(self, budget: int, gamma: float, shift: float):
         self.budget, self.gamma, self.shift = budget, gamma, shift
@@ -90,21 +90,20 @@ class Reference:
         self.vectors: list[Any] = []
         self.coefficients: list[float] = []
 
-    def score(self, x: Any) -> float:
-        kernel = [np.exp(-self.gamma * np.sum((x - v) ** 2)) for v in self.vectors]
+    def predict(self, x: dict[Any, float]) -> float:
+        row = np.array(list(x.values()))
+        kernel = [np.exp(-self.gamma * np.sum((row - v) ** 2)) for v in self.vectors]
         return float(np.dot(self.coefficients, kernel)) if kernel else 0.0
 
-    def learn(self, x: Any, y: int) -> float:
-        """The score before learning."""
-        score = self.score(x)
-        if (score >= 0.0) != (y > 0):
+    def learn(self, x: dict[Any, float], label: bool) -> None:
+        y = 1 if label else -1
+        if (self.predict(x) >= 0.0) != label:
             share = self.shift / (self.shift + self.mistakes)
             self.mistakes += 1
             self.coefficients = [(1.0 - share) * a for a in self.coefficients] + [share * y]
-            self.vectors.append(x)
+            self.vectors.append(np.array(list(x.values())))
             if len(self.vectors) > self.budget:
                 del self.vectors[0], self.coefficients[0]
-        return score
 
 
 def differences(n: int = 1000) -> float:
@@ -116,9 +115,10 @@ def differences(n: int = 1000) -> float:
     reference, largest = Reference(30, 0.5, 10.0), 0.0
     for x, label in zip(X, y.tolist(), strict=True):
         example = dict(enumerate(x.tolist()))
-        score = model.decision_function_one(example)
-        largest = max(largest, abs(score - reference.learn(x, 1 if label else -1)))
+        apart = model.decision_function_one(example) - reference.predict(example)
+        largest = max(largest, abs(apart))
         model.learn_one(example, label)
+        reference.learn(example, label)
     return largest
 
 

@@ -19,6 +19,7 @@ from .algorithms.features.nogd import NOGDClassifier as NOGDClassifier
 from .algorithms.features.nogd import NOGDRegressor as NOGDRegressor
 from .algorithms.features.nystroem import Nystroem as Nystroem
 from .algorithms.features.sketch import PolynomialCountSketch as PolynomialCountSketch
+from .algorithms.gaussian.krls_tracker import KRLSTRegressor as KRLSTRegressor
 from .algorithms.gradient.bogd import BOGDClassifier as BOGDClassifier
 from .algorithms.gradient.bogd import BOGDRegressor as BOGDRegressor
 from .algorithms.gradient.bsgd import BSGDClassifier as BSGDClassifier

@@ -24,6 +24,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import warnings
 from collections.abc import Callable, Iterator
 from importlib import resources
@@ -175,8 +176,13 @@ def _code_of(function: Any, seen: set[Any]) -> Iterator[bytes]:
         name: cell.cell_contents
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True)
     }
-    for name in (*code.co_names, *code.co_freevars):
-        value = cells.get(name, function.__globals__.get(name))
+    named = [
+        (name, cells.get(name, function.__globals__.get(name)))
+        for name in (*code.co_names, *code.co_freevars)
+    ]
+    modules = [value for _, value in named if isinstance(value, types.ModuleType)]
+    named += [(name, getattr(each, name, None)) for each in modules for name in code.co_names]
+    for name, value in named:
         if hasattr(value, "py_func") or isinstance(value, type(_code_of)):
             yield from _code_of(value, seen)
         else:

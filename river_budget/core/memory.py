@@ -23,7 +23,8 @@ from . import custom_kernels
 from .codes import Kernel
 
 LANES = 8  # capacities are multiples of it: a loop over the vectors has no tail
-SIZES = ("capacity", "width", "outputs", "per_vector", "factored", "room")  # what tables measure
+# what tables measure
+SIZES = ("capacity", "width", "outputs", "per_vector", "squares", "factored", "room")
 _INTEGERS = (
     # stamp: of the layout. arity: how many vectors are merged at once. custom: the number of a user's kernel, or 0
     f"stamp {' '.join(SIZES)} arity count budget arrived task kernel custom bounded degree normalised maintenance method "
@@ -59,6 +60,7 @@ class Model(NamedTuple):
     norms: Any  # (capacity,): `norm_of` each vector
     arrivals: Any  # (capacity,): the arrival number of each vector, which is its age
     per_vector: Any  # (per_vector, capacity): the algorithm's own rows, behind them a mean of the iterates, if one is kept
+    squares: Any  # (squares, capacity, capacity): the algorithm's own numbers of pairs of vectors
     factor: Any  # (factored capacity, capacity): W, the inverse of the Cholesky factor of the Gram matrix
     row: Any  # (capacity,): kernel values of an example
     logs: Any  # (capacity,): their logarithms, for Gaussian and Laplacian kernels
@@ -109,6 +111,7 @@ def block_tables(h: Any) -> dict[str, tuple[Any, tuple[int, ...]]]:
         "norms": (reals, (c,)),
         "arrivals": (np.int64, (c,)),
         "per_vector": (reals, (h["per_vector"], c)),
+        "squares": (reals, (h["squares"], c, c)),
         "factor": (reals, (h["factored"] * c, c)),
         "room": (reals, (h["room"],)),
     }

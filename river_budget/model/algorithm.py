@@ -31,6 +31,7 @@ def check_kept(model: Any, declared: Any, doing: str, field: str, names: tuple[s
     """Raise if an algorithm keeps numbers of its own for vectors, and does not say what becomes of them."""
     header = model.algorithm.header
     kept = [name for name in names if name in header and value_of(header[name], model)]
+    kept += list(model.algorithm.columns.own)
     if kept and declared is nothing:
         raise NotImplementedError(
             f"{type(model).__name__} keeps numbers of its own in {' and '.join(kept)}, and does not say what becomes of "

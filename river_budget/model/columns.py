@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from ..core import memory
@@ -28,6 +29,8 @@ class Columns:
 
     approximates: bool = False  # warns where gamma="c/d" counts the features of a first example
 
+    # {name: shape} of tables of an algorithm's own, which follow the vectors
+    own: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     draws: ClassVar[bool] = False  # whether names that the model does not know count in scores
     lends: ClassVar[bool] = False  # whether new names keep places only if their example is stored
 

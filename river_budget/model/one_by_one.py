@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core import memory
 from ..inputs.batches import Batch
 from ..inputs.features import NO_PLACES, are_plain, in_order
 from .batch_passes import ManyAtOnce
@@ -186,6 +187,20 @@ class OneByOne(ManyAtOnce):
         found, reading = self._scores_read(Batch.of_one(call.x))
         scores = found[0].tolist()
         return (scores, reading) if read else scores
+
+    def _run_on_one(self, compiled: Any, x: dict[Any, Any], n: int) -> list[float] | None:
+        """The n numbers that another pass than that of predictions writes for an example; None before the first one."""
+        if self._block is None:
+            return None
+        columns, head = self.algorithm.columns, memory.head_of(self._block)
+        if columns.own and not (head.per_vector or head.squares):
+            raise RuntimeError(
+                f"this {type(self).__name__} was loaded with predict_only=True, and without the tables that this needs: "
+                "Algorithm(files=Files(scored_rows=True)) keeps them"
+            )
+        x, _ = self._features.summed(self._features.present(x))
+        found: list[float] = self._score_batch(Batch.of_one(x), compiled, n)[0].tolist()
+        return found
 
     # calls
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core import memory
+from ..core import memory, own_tables
 from ..core.budget.strategies import STRATEGIES
 from ..core.rounds.stream_warnings import FULL_TABLE
 from ..kernels import RBF, Laplacian
@@ -31,10 +31,15 @@ class Vectors(Columns):
     # rows of `per_vector` that belong to the example, the label first: then vectors are a window of the stream, and
     # `factor` holds their kernel values
     marks: tuple[int, ...] = ()
+    # tables of the algorithm's own: "B" stands for the vectors, as in ("B",), (3, "B") and ("B", "B")
+    own: Mapping[str, Any] = field(default_factory=dict)  # type: ignore[misc]
     limit: str = "budget"  # the parameter that limits the number of vectors
     # the maintenance where the parameter is None; None: by the kernel
     usual: Maintenance | None = None
     lends: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        own_tables.rows_and_squares(self.own)  # raises for other shapes
 
     # parameters
 
@@ -80,10 +85,28 @@ class Vectors(Columns):
     def header(self, model: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
         budget, strategy = model._budget_in_use, model._strategy
         means = model._n_outputs if getattr(model, "average", False) else 0
+        rows, squares = own_tables.rows_and_squares(self.own)
+        if rows and fields.get("per_vector", 0):
+            raise TypeError(f"{type(model).__name__} has own tables: all of its rows need names")
         return (strategy.header_fields() if strategy else {}) | {
             "capacity": model._capacity_for(0),
             "budget": memory.UNLIMITED if budget is None else budget,
-            "per_vector": fields.get("per_vector", 0) + means,
+            "per_vector": fields.get("per_vector", 0) + rows + means,
+            "squares": squares,
+        }
+
+    def extra_arguments(self, model: Any, block: Any) -> dict[str, Any]:
+        return {"own": own_tables.own_tables(block, self.own)} if self.own else {}
+
+    def tables(self, model: Any) -> dict[str, Any]:
+        if not self.own or model._block is None:
+            return {}
+        n = memory.head_of(model._block).count
+        tables = own_tables.own_tables(model._block, self.own)._asdict()
+        return {
+            name: table[:n, :n] if self.own[name] == ("B", "B") else table[..., :n]
+            for name, table in tables.items()
+            if table.size
         }
 
     def grow(self, model: Any) -> None:
@@ -100,9 +123,11 @@ class Vectors(Columns):
         try:
             model._resize_block(capacity=memory.columns_for(grown))
         except MemoryError as error:
+            fields = model._header_fields(1)
+            table_of_squares = fields.get("factored") or fields.get("squares")
             error.add_note(
                 f"{type(model).__name__} needs room for {grown} support vectors of {len(model._features)} features"
-                f"{' and a table of their number squared' if model._header_fields(1).get('factored') else ''}: "
+                f"{' and a table of their number squared' if table_of_squares else ''}: "
                 f"a smaller {self.limit} limits it"
             )
             raise

@@ -49,7 +49,7 @@ ALGORITHMS = {
     WINE: "BOGD, BOGD++, AutoKernel",
     VERMILLION: "FOGD, CKS, BudgetPerceptron",
     GREEN: "NOGD, Pegasos",
-    BROWN: "SBP, NORMA",
+    BROWN: "SBP, NORMA, KRLST",
     INDIGO: "BSGD-merge, BSGD-project, BSGD-remove-oldest, BSGD-remove, BSGD, BSGD-remove-smallest",
 }
 WITHOUT_MARKER = "perfect calibration"

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import memory
+from ..core import memory, own_tables
 from ..model.algorithm import value_of, values_of
 from ..model.expansion import BudgetModel
 from ..model.stored import LARGEST_USUAL_TABLE
@@ -79,11 +79,16 @@ def _tables(model: Any) -> dict[str, Any]:
     """The used parts of the tables of a block, and the algorithm's own; of vectors the rest is 0."""
     block, width = memory.views(model._block), max(model._features.width, 1)
     n = block.head.count
+    rows, _ = own_tables.rows_and_squares(
+        model.algorithm.columns.own
+    )  # they have names of their own
     parts = {"vectors": (slice(width), slice(n)), "factor": (slice(n), slice(n))}
+    parts["per_vector"] = (slice(rows, None), slice(n))
     found: dict[str, Any] = {
         name: getattr(block, name)[parts.get(name, (..., slice(n)))]
         for name in TABLES
         if getattr(block, name).size
+        and (name != "per_vector" or block.head.per_vector > rows)
         and (isinstance(model, BudgetModel) or name not in TABLES_OF_VECTORS)
     }
     found |= model.algorithm.columns.tables(model)
@@ -215,7 +220,7 @@ def _fields(model: Any, numbers: dict[str, Any], only_predicts: bool) -> dict[st
     if only_predicts:
         fields["factored"] = 0
         if not (model.algorithm.files.scored_rows or getattr(model, "average", False)):
-            fields["per_vector"] = 0  # scoring does not read them
+            fields["per_vector"] = fields["squares"] = 0  # scoring does not read them
     return fields
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import memory
+from ..core import memory, own_tables
 from ..core.codes import Kernel
 from ..core.expansion.kernels import BOUND
 from ..core.expansion.support import HUGE_SCALE, TINY_SCALE
@@ -105,7 +105,8 @@ def check_declared(model: Any) -> None:
     whole = {name for name in kinds.names if kinds[name].kind in "iu"}
     ranges = ranges_of(model)
     missing = whole.difference(model._parameters(), model.algorithm.start, ranges)
-    if model._block is not None and memory.views(model._block).head.per_vector:
+    rows, _ = own_tables.rows_and_squares(model.algorithm.columns.own)  # which may be any numbers
+    if model._block is not None and memory.views(model._block).head.per_vector > rows:
         missing |= {"per_vector"}.difference(ranges)
     if missing:
         raise NotImplementedError(

@@ -25,7 +25,14 @@ TESTS = pathlib.Path(__file__).parents[1]
 PACKAGE = pathlib.Path(rb.__file__).parent
 CORE = sorted(PACKAGE.glob("core/**/*.py"))
 # types, enums, and what prepares memory and calls in Python
-PLUMBING = {"codes.py", "compiling.py", "custom_kernels.py", "memory.py", "tables.py"}
+PLUMBING = {
+    "codes.py",
+    "compiling.py",
+    "custom_kernels.py",
+    "memory.py",
+    "own_tables.py",
+    "tables.py",
+}
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "jitclass", "stencil"}
 
 

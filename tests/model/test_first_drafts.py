@@ -19,6 +19,7 @@ from river_budget.extending import (
     compiled,
     insert,
     one_of,
+    remove_oldest,
 )
 from river_budget.kernels import RBF, Custom
 
@@ -164,6 +165,24 @@ def test_a_round_that_never_removes_is_told(keep):
         model.learn_one({"a": float(i)}, i % 2 == 0)
     with pytest.raises(RuntimeError, match="more vectors than the budget, and `keep` removes none"):
         model.learn_one({"a": 5.0}, True)
+
+
+@compiled
+def dividing(m, state, x, norm, f, y, w):
+    add_to(m, insert(m, x, norm), 0, -1, w * (f[0] - f[0]) / (f[0] - f[0]))
+
+
+def test_a_coefficient_that_is_no_number_is_told():
+    class Draft(Classifier):
+        algorithm = algorithm(dividing, "", remove_oldest)
+
+        def __init__(self, budget: int = 10, kernel=None, classes: tuple | None = None):
+            super().__init__(locals())
+
+    model = Draft(5, K)
+    model.learn_one({"a": 0.0}, True)
+    with pytest.raises(RuntimeError, match="a score is NaN: the round has written a coefficient"):
+        model.learn_one({"a": 1.0}, False)
 
 
 def test_no_pass_for_a_smaller_budget():

@@ -192,9 +192,7 @@ def test_memory_stays_bounded_and_frequent_names_stay():
         errors.append(model.predict_one(x) != y)
         model.learn_one(x, y)
         names.append(len(model._features))
-        assert (
-            model.n_words <= len(model._features) <= words.MOST_NUMBERS // model._capacity_for(0)
-        )
+        assert model.n_words <= len(model._features) <= words.MOST_NUMBERS // model._capacity_for(0)
     assert min(np.diff(names)) < 0  # some have gone
     assert model.memory_usage < 40e6
     assert np.mean(errors[-300:]) < 0.1

@@ -106,6 +106,7 @@ REGRESSORS = [
         id="BOGD-R-random",
     ),
     pytest.param(rb.NORMARegressor(15, RBF(0.5)), id="NORMA-R"),
+    pytest.param(rb.KRLSTRegressor(15, kernel=RBF(0.5)), id="KRLST"),
     pytest.param(rb.FOGDRegressor(50, RBF(0.5), seed=3), id="FOGD-R"),
     pytest.param(rb.BSGDRegressor(15, RBF(0.5), average=30), id="BSGD-R-mean"),
     pytest.param(rb.NOGDRegressor(15, Laplacian(0.5)), id="NOGD-R"),

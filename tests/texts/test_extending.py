@@ -12,13 +12,15 @@ import sys
 import numpy as np
 import pytest
 from folders import EXAMPLES
-from river import checks
+from oracles.kernels import rbf
+from oracles.krls_tracker import KRLSTracker
 
 import river_budget as rb
 from river_budget.algorithms import PLACES
 from river_budget.algorithms.features.drawn import Drawn, DrawnMap
 from river_budget.algorithms.features.maps import Transformer
 from river_budget.core.memory import Model
+from river_budget.extending import check
 from river_budget.model.algorithm import After, Algorithm, Files
 from river_budget.model.base import StreamModel
 from river_budget.model.stored import Vectors
@@ -41,12 +43,6 @@ EXAMPLE = module_of(EXAMPLES / "your_own_algorithm.py")
 Shifting = EXAMPLE.ShiftingPerceptronClassifier
 
 
-def river_checks(model):
-    """They take data from scikit-learn; without it there are none."""
-    missing = importlib.util.find_spec("sklearn") is None
-    return [] if missing else list(checks.yield_checks(model))
-
-
 def stream(n, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
@@ -61,23 +57,10 @@ def test_the_program_prints_what_it_promises(capsys):
     assert saved.endswith("True")
 
 
-@pytest.mark.parametrize("check", river_checks(Shifting()), ids=lambda c: c.__name__)
-def test_river_takes_the_class_for_one_of_its_own(check):
-    check(Shifting())
-
-
-def test_the_class_is_saved_and_loaded_as_those_of_the_package(tmp_path):
-    X, y = stream(300)
-    model = Shifting(20, rb.kernels.RBF(1.0))
-    model.learn_many(X, y)
-    rb.save(model, tmp_path / "model")
-    same = rb.load(tmp_path / "model")
-    assert (
-        same.predict_then_learn_many(X, y).tolist() == model.predict_then_learn_many(X, y).tolist()
-    )
-    assert same._state_record().mistakes == model._state_record().mistakes > 20
-    with pytest.raises(RuntimeError, match="predict_only"):
-        rb.load(tmp_path / "model", predict_only=True).learn_many(X, y)
+def test_the_class_does_what_models_of_the_package_do():
+    model = Shifting(30, rb.kernels.RBF(0.5), classes=(False, True))
+    check(model, EXAMPLE.Reference(30, 0.5, 10.0))
+    check(Shifting(30, rb.kernels.RBF(0.5)))  # which may learn a third class
 
 
 def test_models_of_the_class_are_united_keep_budgets_and_survive_pickles():
@@ -166,9 +149,41 @@ def test_the_algorithm_on_the_page_runs_as_it_is_written(monkeypatch, tmp_path):
     assert EXAMPLE.differences(300) < 1e-12
 
 
-# What a class of the package may define besides its algorithm and parameters: methods for users, and a transformer's
-# names. AutoKernel, whose memory is of its own kind, overrides methods of StreamModel
-OVERRIDDEN = {"_n_outputs", "_feature_names", "_reading", "transform_one"}
+class Tracker(KRLSTracker):
+    """The reference as `check` calls it."""
+
+    def predict(self, x):
+        return float(self.scores(np.array(list(x.values())))[0])
+
+    def learn(self, x, *given):
+        if isinstance(x, dict):
+            self.step(list(x.values()), given[0])
+        else:
+            super().learn(x, *given)
+
+
+def test_the_example_with_own_tables_is_the_tracker(monkeypatch, tmp_path):
+    code = next(each for each in re.findall(r"```python\n(.*?)```", GUIDE, re.S) if "own=" in each)
+    assert len(code.splitlines()) <= 100
+    (tmp_path / "tracker_of_the_page.py").write_text(code)
+    monkeypatch.setattr(nodes, "_registered", {})
+    page = module_of(tmp_path / "tracker_of_the_page.py")
+    model = page.TrackerRegressor(20, rb.kernels.RBF(0.5), 0.99)
+    check(model, Tracker(rbf(0.5), "regression", budget=20, forgetting=0.99, least=1e-6))
+    X, y = stream(100)
+    model.learn_many(X, y.astype(float))
+    package = rb.KRLSTRegressor(20, 0.99, kernel=rb.kernels.RBF(0.5))
+    package.learn_many(X, y.astype(float))
+    x = {0: 0.1, 1: -0.2}
+    found, expected = model.predict_with_variance_one(x), package.predict_one(x, with_dist=True)
+    assert found.mu == pytest.approx(expected.mu, rel=1e-9)
+    power = package.state_record().errors / package.state_record().rows
+    assert power * found.sigma**2 == pytest.approx(expected.sigma**2, rel=1e-9)
+
+
+# What a class of the package may define besides its algorithm and parameters: methods for users, a distribution beside a
+# prediction, and a transformer's names. AutoKernel, whose memory is of its own kind, overrides methods of StreamModel
+OVERRIDDEN = {"_n_outputs", "_feature_names", "_reading", "transform_one", "predict_one"}
 
 
 @pytest.mark.parametrize("name", sorted(PLACES))

@@ -162,3 +162,15 @@ def test_predictions_come_in_the_container_of_the_frame():
     assert found.index.tolist() == frame.index.tolist()
     assert found.name == "price"
     assert type(model.predict_many(polars.DataFrame(X, [*"abc"]))) is polars.Series
+
+
+def test_a_normal_distribution_gets_the_units_of_the_targets():
+    inside = rb.KRLSTRegressor(20)
+    model = rb.TargetStandardScaler(inside)
+    for i in range(40):
+        model.learn_one({"a": i % 7}, 100.0 + 10.0 * (i % 5))
+    found = model.predict_one({"a": 2.0}, with_dist=True)
+    scaled = model.regressor.predict_one({"a": 2.0}, with_dist=True)
+    assert found.mu == pytest.approx(model.predict_one({"a": 2.0}), rel=1e-12)
+    deviation = np.std([100.0 + 10.0 * (i % 5) for i in range(40)])
+    assert found.sigma == pytest.approx(scaled.sigma * deviation, rel=1e-9)

@@ -78,11 +78,16 @@ class TargetStandardScaler(ChecksNames, compose.TargetTransformRegressor, base.M
             # they differ if a value of the example, or a signal handler, has used this model
             seen.numbers = numbers if seen.numbers is before else _with(seen.numbers, y)
 
-    def predict_one(self, x: dict[Any, Any], **further: Any) -> float:
-        """The regressor's prediction in the units of the targets."""
+    def predict_one(self, x: dict[Any, Any], **further: Any) -> Any:
+        """The regressor's prediction in the units of the targets; a `proba.Gaussian` of River is moved to them."""
         _, mean, _, deviation = self._seen.numbers
         found = self.regressor.predict_one(x, **further)
         if further and not isinstance(found, numbers.Real):
+            from river import proba  # which loads scipy.stats
+
+            if type(found) is proba.Gaussian:
+                state = 1, found.mu * deviation + mean, (found.sigma * deviation) ** 2
+                return proba.Gaussian._from_state(*state, ddof=0)  # type: ignore[no-untyped-call]
             raise TypeError(
                 f"{type(found).__name__} has the units of scaled targets: TargetStandardScaler returns numbers only "
                 "(AutoKernelRegressor scales targets itself and stands alone)"

@@ -25,7 +25,7 @@ import math
 
 import numpy as np
 
-from ..compiling import inner
+from ..compiling import inlined, inner
 from ..expansion.kernels import row_of_vector, self_kernel
 from ..expansion.support import (
     LARGEST,
@@ -94,17 +94,23 @@ def remove_with_factor(m, p):
     remove_in_order(m, p)
 
 
-@inner
-def project_out(m, p):
-    """Replace vector p by its projection on the others. Returns its squared distance to them."""
+@inlined
+def inverse_column(m, p, column):
+    """column = K^-1 e_p"""
     factor, n = m.factor, m.head[0].count
-    column = m.work[0]  # K^-1 e_p
     for j in range(n):
         column[j] = 0.0
     for i in range(p, n):
         w = factor[i]
         for j in range(i + 1):
             column[j] += w[p] * w[j]
+
+
+@inner
+def project_out(m, p):
+    """Replace vector p by its projection on the others. Returns its squared distance to them."""
+    n, column = m.head[0].count, m.work[0]
+    inverse_column(m, p, column)
     distance = 1.0 / column[p]
     for r in range(m.coefficients.shape[0]):
         coefficients = m.coefficients[r]

@@ -83,17 +83,32 @@ def move_numbers(m, source, target):
         m.coefficients[r, target] = m.coefficients[r, source]
     for e in range(m.per_vector.shape[0]):
         m.per_vector[e, target] = m.per_vector[e, source]
+    for s in range(m.squares.shape[0]):
+        move_in_square(m.squares[s], source, target, m.head[0].count)
     m.norms[target], m.arrivals[target] = m.norms[source], m.arrivals[source]
+
+
+@inner
+def move_in_square(square, source, target, n):
+    """Move the row and the column of a vector. What it had with itself it has in its new slot, too."""
+    for i in range(n):
+        square[target, i] = square[source, i]
+    for i in range(n):
+        square[i, target] = square[i, source]
 
 
 @inlined
 def drop_last_slot(m):
-    """Set the coefficients of the last slot, and its column of per_vector, to 0, and subtract 1 from the number of vectors."""
+    """Set the coefficients of the last slot, and what the algorithm keeps of it, to 0, and subtract 1 from the number of
+    vectors."""
     last = m.head[0].count - 1
     for r in range(m.coefficients.shape[0]):
         m.coefficients[r, last] = 0.0
     for e in range(m.per_vector.shape[0]):
         m.per_vector[e, last] = 0.0
+    for s in range(m.squares.shape[0]):
+        for i in range(last + 1):
+            m.squares[s, last, i] = m.squares[s, i, last] = 0.0
     m.head[0].count = last
 
 

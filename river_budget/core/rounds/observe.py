@@ -54,6 +54,20 @@ def learn_rows(m, states, rows, observe, round_of):
 
 
 @inlined
+def learn_rows_with(m, states, own, rows, observe, round_of):
+    """The same for an algorithm with tables of its own: round_of(m, state, own, x, norm, f, y, w)."""
+    state = states[0]
+    for t in range(rows.scores.shape[0]):
+        x, f, y, w = example(m, rows, t), rows.scores[t], rows.targets[t], rows.weights[t]
+        norm, scores = observe(m, state, x, f, y, w)
+        if norm < 0.0:
+            return t
+        if w > 0.0:
+            round_of(m, state, own, x, norm, scores, y, w)
+    return rows.scores.shape[0]
+
+
+@inlined
 def observe(m, state, x, f, y, w):
     """(the norm of x or REFUSED, its scores f): overwrites f and, with the kernel row of x, m.row, and calibrates on f."""
     norm = score_newcomer(m, x, f)

@@ -1,0 +1,1 @@
+"""Gaussian processes: the kernel recursive least-squares tracker."""
