@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core import memory
+from ...core.codes import Task
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM
 from ...core.passes.auto.mixer import MIXER_RIDGE
@@ -58,7 +59,8 @@ class AutoTables(OneByOne):
     # the room
 
     def _room_size(self, width: int) -> int:
-        return core.room_size(width, self.n_outputs, self.budget_in_use, self.of_words)
+        task = Task.BINARY if hasattr(self, "labels") else Task.REGRESSION
+        return core.room_size(width, self.n_outputs, self.budget_in_use, self.of_words, task)
 
     @property
     def _tables(self) -> dict[str, Any]:

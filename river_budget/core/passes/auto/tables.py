@@ -35,6 +35,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...codes import Task
 from ...memory import HEAD, LANES, head_of, record, state_of, table, views
 
 # recent_place, hard_place: where the memory writes next; archived: places that the archive has written, or passed over;
@@ -47,7 +48,9 @@ STATE = record(
 # What a prediction has found beside the tables of the desk. version: of the model, plus one, as 0 is none. near, far: the
 # numbers of neighbours. Regression: the prediction, its spread, and its level in units of sy. Classification: the place
 # among the knots of the calibration, the most probable class, its corrected probability
-FOUND = record("f8 version forecast spread level place corrected", "i8 near far top")
+FOUND = record(
+    "f8 version forecast spread level place corrected mixture change rise", "i8 near far top"
+)
 
 EXPERTS = 8
 # OWN has no features: the prior, or the last target. QUICK and SLOW are linear models of two rates
@@ -71,7 +74,7 @@ NORMAL_QUANTILES = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 MEAN, VARIANCE, ORIENTATION = range(
     3
 )  # of moments, and of desk.row, which includes the present row
-RAW, SCALED, WIDE, WORK = range(3, 7)  # further rows of desk.row
+RAW, SCALED, WIDE, WORK, REFERRED = range(3, 8)  # further rows of desk.row
 IMPORTANCE, LOG, SQUARE = range(3)  # of the metric
 # of the mixer: the weight that an expert begins with and leaks to, its present weight, its loss; the curvature is a matrix
 START, WEIGHT, LOSS, CURVATURE = range(4)
@@ -84,6 +87,9 @@ DISTANCE, SHARE, PLACE, ROW = range(
 IN_ARCHIVE, HARD, ARRIVAL, SQUARED_ERROR = range(4)  # of memory.facts; IN_ARCHIVE: the number there
 CELL, OLD, STEP = range(3)  # of desk.hits
 SLOPE, CURVE, TRIANGLE = range(3)  # of the solver; the triangle is a matrix
+CENTRE, UNIT = range(2)  # of the reference of features
+LEVEL, CHANGE = range(2)  # of least squares, in regression
+NEWEST, FALL, RISE, CHANGE_ERROR, PRODUCTS, SQUARES_APART, ERROR = range(7)  # of a trend
 G, S, SEEN, WEIGHTS = range(4)  # in the row of a name, in a model of words (words/learners.py)
 
 
@@ -100,7 +106,9 @@ class Models(NamedTuple):
 
     linear: Any  # (2 columns, whole(width + 1)), by AdaGrad: column c of rate u is row 2 c + u
     sums: Any  # (2, whole(width + 1)): of squared gradients
-    squares: Any  # (columns, squared), by least squares
+    squares: (
+        Any  # (columns, squared), by least squares; in regression of targets and of their changes
+    )
     covariance: Any  # (squared, squared)
     slots: Any  # (5, BIN_SLOTS)
     cells: Any  # (BIN_TABLES CELLS_PER_TABLE, columns + 1): a weight per column, and a sum of squares or of visits
@@ -125,6 +133,13 @@ class Mixing(NamedTuple):
     quantiles: Any  # (levels,): of errors in units of their spread
 
 
+class Trend(NamedTuple):
+    """What a regressor knows of the change from target to target (trend.py)."""
+
+    facts: Any  # (8,)
+    reference: Any  # (2, width): of features, in least squares
+
+
 class Memory(NamedTuple):
     """The rows of the memory: parts of the block."""
 
@@ -142,6 +157,7 @@ class Room(NamedTuple):
     models: Models
     archive: Archive
     mixing: Mixing
+    trend: Trend
 
 
 class WordRoom(NamedTuple):
@@ -180,7 +196,7 @@ class Desk(NamedTuple):
 
     opinions: Opinions
     search: Search
-    row: Any  # (7, whole(width + 1))
+    row: Any  # (8, whole(width + 1))
     hits: Any  # (3, BIN_TABLES): rows of the cells
     gain: Any  # (squared,)
 
@@ -194,6 +210,7 @@ class Sizes(NamedTuple):
     squared: int
     archived: int
     words: int  # 1 in a model of words, else 0
+    numbers: int  # 1 in a regressor of rows, else 0
 
 
 def whole(n: int) -> int:
@@ -206,11 +223,12 @@ def numbers_of_name(columns: int) -> int:
     return whole(WEIGHTS + 2 * columns + max(columns, 2))
 
 
-def sizes_of(width: int, columns: int, budget: int, words: int) -> Sizes:
+def sizes_of(width: int, columns: int, budget: int, words: int, task: int) -> Sizes:
     """The sizes of a model of this width."""
     width, archived = (1, 0) if words else (width, ARCHIVED_TIMES * budget)
     squared = whole(min(width, MOST_SQUARED) + 1)
-    return Sizes(width, columns, max(columns, 2), squared, archived, words)
+    numbers = int(task == Task.REGRESSION and not words)
+    return Sizes(width, columns, max(columns, 2), squared, archived, words, numbers)
 
 
 def room_tables(s: Sizes) -> dict[str, tuple[Any, tuple[int, int]]]:
@@ -225,7 +243,7 @@ def room_tables(s: Sizes) -> dict[str, tuple[Any, tuple[int, int]]]:
         "calibration": (2, 16),
         "linear_weights": (2 * s.columns, whole(s.width + 1)),
         "linear_sums": (2, whole(s.width + 1)),
-        "least_squares": (s.columns, s.squared),
+        "least_squares": (s.columns + s.numbers, s.squared),
         "covariance": (s.squared, s.squared),
         "slots": (5, BIN_SLOTS * bins),
         "bins": (BIN_TABLES * CELLS_PER_TABLE, (s.columns + 1) * bins),
@@ -235,6 +253,8 @@ def room_tables(s: Sizes) -> dict[str, tuple[Any, tuple[int, int]]]:
         "links": (s.archived, LINKS),
         "archived": (2, s.archived),
         "held": (1, whole(-(-s.archived // 64))),
+        "trend": (1, 8 * s.numbers),
+        "reference": (2, s.width * s.numbers),
         "word_bias": (1, s.words * numbers_of_name(s.columns)),
         "word_totals": (1, s.words * s.classes),
     }
@@ -253,14 +273,14 @@ def layout_of(*sizes: int) -> tuple[dict[str, tuple[int, int, Any, tuple[int, in
     return found, start
 
 
-def room_size(width: int, columns: int, budget: int, words: int) -> int:
+def room_size(*sizes: int) -> int:
     """How many numbers the room of such a model has."""
-    return layout_of(width, columns, budget, words)[1]
+    return layout_of(*sizes)[1]
 
 
-def _sizes_in(block: Any) -> tuple[int, int, int, int]:
+def _sizes_in(block: Any) -> tuple[int, int, int, int, int]:
     head = head_of(block)
-    return head.width, head.outputs, head.budget, int(state_of(block, STATE)[0].words)
+    return head.width, head.outputs, head.budget, int(state_of(block, STATE)[0].words), head.task
 
 
 def tables_of(block: Any) -> dict[str, Any]:
@@ -285,6 +305,7 @@ def room_of(block: Any) -> Any:
         Models(*map(t.get, names.split())),
         Archive(t["archive"], t["links"], t["archived"], t["held"][0]),
         mixing,
+        Trend(t["trend"][0], t["reference"]),
     )
 
 
@@ -305,7 +326,7 @@ def desk_for(block: Any) -> Any:
     seen = table(np.int64, (whole(-(-s.archived // 64)),))
     memory = (_scratch(head_of(block).capacity) for _ in range(3))
     search = Search(near, far, _scratch(6, LINKS * FOLLOWED), seen, *memory)
-    row, hits = _scratch(7, whole(s.width + 1)), _scratch(3, BIN_TABLES)
+    row, hits = _scratch(8, whole(s.width + 1)), _scratch(3, BIN_TABLES)
     return Desk(opinions, search, row, hits, _scratch(s.squared))
 
 
