@@ -75,6 +75,7 @@ KERNEL_STEP = 0.5
 LARGEST_RATIO = 1e6  # of errors and opinions to sy, so that sums of squares stay finite
 HEAVIEST_SHARE = 0.5  # of the newest value in a mean: with 1 a variance would be 0
 MIXING_ROUND = 30  # the mixer learns from this round on
+MOST_PRECISE = 1e4
 CONSTANT_TARGETS = 1e-24  # a smaller variance, as a share of the squared mean, counts as 0
 LATEST_VOTES = 2.0  # the latest errors count as so many neighbours
 NINETY = 1.6448536269514722  # standard normal quantile of .95
@@ -225,7 +226,7 @@ def begin_round(state, opinions, y):
 
 @inlined
 def learn_mixture(state, mixer, opinions, y, bound, w):
-    """g_k = -e f_k / sy"""
+    """g_k = -e f_k / sy, times the precision: else experts a thousand times worse keep weights, where errors are small."""
     starts, losses, solver, level = (
         mixer[START],
         mixer[LOSS],
@@ -242,7 +243,15 @@ def learn_mixture(state, mixer, opinions, y, bound, w):
             loss = min(lacks * lacks, 1e6) if has_scale(state) else 0.0
             losses[k] += rate * (loss - losses[k])
     if state.rounds >= MIXING_ROUND:
-        newton_step(mixer, solver, 1.0, w)
+        newton_step(mixer, solver, 1.0, w * precision_of(state))
+
+
+@inner
+def precision_of(state):
+    """sy^2 over the mean squared error: how much more a row says of weights than if all of the targets were noise."""
+    if state.variance < MOST_PRECISE * state.squared_error:
+        return max(state.variance / state.squared_error, 1.0)
+    return MOST_PRECISE
 
 
 @inlined
