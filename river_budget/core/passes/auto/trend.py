@@ -163,18 +163,24 @@ def refer(reference, row, squares, covariance, n):
 @inner
 def rewrite(squares, covariance, i, shift, factor):
     """Weights and covariance for u_i <- (u_i - shift) / factor:  w_0 += shift w_i,  w_i *= factor."""
-    n = covariance.shape[0]
     for k in range(squares.shape[0]):
         squares[k, 0] += shift * squares[k, i]
         squares[k, i] *= factor
-    for j in range(n):
+    for j in range(covariance.shape[0]):
         covariance[0, j] += shift * covariance[i, j]
-    for j in range(n):
+    for j in range(covariance.shape[0]):
         covariance[j, 0] += shift * covariance[j, i]
+    shrink(covariance, i, factor)
+    shrink(covariance, 0, 1.0)
+
+
+@inner
+def shrink(covariance, i, factor):
+    """Multiply a row and a column of the covariance, by less where the variance would be larger than MOST_VARIANCE."""
     largest = factor * math.sqrt(covariance[i, i] / MOST_VARIANCE)
     if largest > 1.0:
         factor /= largest
-    for j in range(n):
+    for j in range(covariance.shape[0]):
         covariance[i, j] *= factor
-    for j in range(n):
+    for j in range(covariance.shape[0]):
         covariance[j, i] *= factor
