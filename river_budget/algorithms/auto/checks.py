@@ -11,6 +11,7 @@ from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM, rejoin
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
 from ...core.passes.auto.squared_loss import LONGEST_STRETCH, OUTERMOST_QUANTILE
+from ...core.passes.auto.trend import MOST_VARIANCE
 from ...model.algorithm import Files
 from ...model.calls import run_once
 from ...parameters import COUNT, FINITE
@@ -62,7 +63,8 @@ FILES = Files(ranges=RANGES, check=check, scored_rows=True)
 
 def check_tables(model: Any) -> None:
     """Raise for numbers of which compiled code would take a root or a logarithm, or that overflow."""
-    bounds, room = {"moments": LARGE**2, "covariance": 1e6, "metric": 1e9}, model._tables
+    bounds, room = dict.fromkeys(("moments", "trend"), LARGE**2), model._tables
+    bounds |= {"covariance": 10.0 * MOST_VARIANCE, "metric": 1e9}
     for name, table in model.algorithm.columns.tables(model).items():
         if float(np.abs(table).max(initial=0)) > bounds.get(name, LARGE):
             raise ValueError("some of its weights are out of range")
@@ -73,11 +75,15 @@ def check_tables(model: Any) -> None:
         room["linear_sums"],
         room["bins"][:, SUM:],
     ]
-    more = room["prior"], room["calibration"][core.MASS]
+    more = room["prior"], room["calibration"][core.MASS], np.diag(room["covariance"])
+    if room["trend"].size:
+        more = *more, room["trend"][0, list(core.MEANS_OF_SQUARES)], room["reference"][core.UNIT]
     if any((table < 0.0).any() for table in (*sums, *more)):
         raise ValueError("some of its weights or sums of squares are negative")
     if np.abs(room["moments"][core.MEAN]).max(initial=0.0) > LARGEST_VALUE:
         raise ValueError("means of its features are out of range")
+    if np.abs(room["trend"][:, : core.CHANGE_ERROR]).max(initial=0.0) > 2.0 * LARGEST_VALUE:
+        raise ValueError("the changes of its targets are out of range")
     most = OUTERMOST_QUANTILE
     if (np.diff(room["quantiles"][0], prepend=-most, append=most) < 0.0).any():
         raise ValueError("the quantiles of its errors are out of range")

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core import memory
 from ...core.passes.auto import tables as core
+from ...core.passes.auto.trend import DOUBT
 from ...inputs.batches import Batch
 from ...model.calls import Workspace, rows_for
 from ...model.lock import looks_at_the_model
@@ -42,12 +43,23 @@ class Inspected(WordTables):
         """
         if self.block is None:
             return []
+        trend = self._trend()
+        rest = 1.0 - sum(expert["weight"] for expert in trend)
         rows = zip(self._expert_names, *self._table("mixer")[: core.CURVATURE], strict=False)
         return [
-            {"name": name, "weight": float(weight), "loss": float(loss)}
+            {"name": name, "weight": float(rest * weight), "loss": float(loss)}
             for name, start, weight, loss in rows
             if start != 0.0
-        ]
+        ] + trend
+
+    def _trend(self) -> list[dict[str, Any]]:
+        """In regression on rows, the forecast of a trend and its part of the prediction."""
+        if not (facts := self._table("trend")[0]).size:
+            return []
+        total = facts[core.SQUARES_APART] + DOUBT * facts[core.ERROR]
+        weight = min(max(float(facts[core.PRODUCTS] / total), 0.0), 1.0) if total > 0.0 else 0.0
+        loss = float(facts[core.CHANGE_ERROR]) / (float(self.state_record().variance) or 1.0)
+        return [{"name": "trend", "weight": weight, "loss": loss}]
 
     def _desk_of(self, x: dict[Any, Any]) -> Any:
         """The desk of a prediction, with what it has found."""

@@ -90,6 +90,7 @@ SLOPE, CURVE, TRIANGLE = range(3)  # of the solver; the triangle is a matrix
 CENTRE, UNIT = range(2)  # of the reference of features
 LEVEL, CHANGE = range(2)  # of least squares, in regression
 NEWEST, FALL, RISE, CHANGE_ERROR, PRODUCTS, SQUARES_APART, ERROR = range(7)  # of a trend
+MEANS_OF_SQUARES = CHANGE_ERROR, SQUARES_APART, ERROR
 G, S, SEEN, WEIGHTS = range(4)  # in the row of a name, in a model of words (words/learners.py)
 
 
