@@ -11,6 +11,7 @@ from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM, rejoin
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
 from ...core.passes.auto.squared_loss import LONGEST_STRETCH, OUTERMOST_QUANTILE
+from ...core.passes.auto.target_means import MOST_KEPT
 from ...core.passes.auto.trend import MOST_VARIANCE
 from ...model.algorithm import Files
 from ...model.calls import run_once
@@ -22,6 +23,8 @@ RANGES = {
     "second_order": (-1, core.MOST_SQUARED),
     "words": (0, 1),
     "held": COUNT,
+    "means": (0, core.MOST_MEANS),
+    "watches": (0, core.KEEPS),
     "residual": (0.0, 1.0),
     **dict.fromkeys(("average", "last", "lowest", "highest"), (-LARGEST_VALUE, LARGEST_VALUE)),
     **dict.fromkeys(("variance", "squared_error", "latest_error", "length"), (0.0, LARGE**2)),
@@ -37,7 +40,9 @@ def check(model: Any, count: int) -> None:
     if model.of_words:
         check_words(model)
         return
-    state, squared = model.state_record(), min(len(model.features), core.MOST_SQUARED)
+    state, n = model.state_record(), model.n_means + len(model.features)
+    squared = min(n, core.MOST_SQUARED)
+    check_means(model)
     if state.second_order not in (-1, squared) or state.held or state.words:
         raise ValueError("its linear model is out of range, or it holds names")
     hard = model.budget_in_use // 2
@@ -91,6 +96,21 @@ def check_tables(model: Any) -> None:
         raise ValueError("the classes that it has not seen are no classes")
     if np.linalg.eigvalsh(room["mixer"][core.CURVATURE :]).min() <= 0.0:
         raise ValueError("the curvature of its mixer is not positive")
+
+
+def check_means(model: Any) -> None:
+    """Raise for kept rows, or sums of targets by value, that cannot be."""
+    room, n = model._tables, len(model.features)
+    coded, counts = room["coded"][0], room["counts"]
+    good = (
+        (np.isin(coded, np.arange(n)) & (len(np.unique(coded)) == len(coded))).all()
+        and (counts >= 0.0).all()
+        and (np.count_nonzero(counts, axis=1) <= MOST_KEPT).all()
+        and all((np.abs(room[name]) <= LARGE).all() for name in ("sums", "counts", "first_rows"))
+        and (model.watches != core.KEEPS or model.state_record().rounds <= core.FIRST_ROWS)
+    )
+    if not good:
+        raise ValueError("what it knows of targets by value is out of range")
 
 
 def check_memory(model: Any, count: int) -> None:

@@ -204,6 +204,7 @@ class AutoKernelRegressor(Inspected, Regressor):
 
     def __init__(self, budget: int = 1000, seed: int | None = None):
         super().__init__(locals())
+        self.watches = core.KEEPS
 
     def _first_weight(self, experts: int) -> float:
         return 1.0 / (experts - 1)

@@ -30,9 +30,15 @@ class Inspected(WordTables):
         """
         if self.block is None or self.of_words:
             return {}
-        return dict(
-            zip(self.features, self._table("metric")[core.IMPORTANCE].tolist(), strict=False)
-        )
+        weights = self._by_feature(self._table("metric")[core.IMPORTANCE])
+        return dict(zip(self.features, weights.tolist(), strict=True))
+
+    def _by_feature(self, numbers: Any) -> Any:
+        """Numbers of columns as those of features, that of a target mean with its feature, with the same mean."""
+        first, n = self.n_means, len(self.features)
+        found = numbers[first : first + n].copy()
+        found[self._table("coded")[0].astype(int)] += numbers[:first]
+        return found * (n / max(first + n, 1))
 
     @looks_at_the_model
     def experts(self) -> list[dict[str, Any]]:
@@ -91,10 +97,11 @@ class Inspected(WordTables):
         desk = self._desk_of(x)
         n, near = int(desk.opinions.found["near"][0]), desk.search.near
         places, shares = near[core.PLACE, :n].astype(int), near[core.SHARE, :n]
-        model, d = memory.views(self.block), len(self.features)
+        model, first = memory.views(self.block), self.n_means
+        d = first + len(self.features)
         stored, moments = model.vectors[:d, places], self._table("moments")[:, :d]
         spread = np.sqrt(np.maximum(moments[core.VARIANCE], 0.0)) * moments[core.ORIENTATION]
-        features = (moments[core.MEAN] + spread * stored.T).tolist()  # in the user's units
+        features = (moments[core.MEAN] + spread * stored.T)[:, first:].tolist()  # in users' units
         arrivals = model.per_vector[core.ARRIVAL, places].tolist()
         targets = near[core.TARGET, :n].tolist()
         if labels := getattr(self, "labels", None):  # targets as users know them
@@ -110,7 +117,7 @@ class Inspected(WordTables):
             for k in np.argsort(-shares, kind="stable")
         ]
         apart = (desk.row[core.SCALED, :d, None] - stored) ** 2 @ shares
-        parts = self._table("metric")[core.IMPORTANCE, :d] * apart
+        parts = self._by_feature(self._table("metric")[core.IMPORTANCE, :d] * apart)
         total = float(parts.sum()) or 1.0
         found["features"] = dict(zip(self.features, (parts / total).tolist(), strict=True))
         return found

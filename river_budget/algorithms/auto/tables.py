@@ -22,6 +22,8 @@ class AutoTables(OneByOne):
     """A model with tables in the room of its block."""
 
     of_words = 0  # 1 in a model of words (words.py)
+    n_means = 0  # columns of target means, before those of features (categories.py)
+    watches = 0  # whether the first rows are kept, from which these columns follow
 
     without: ClassVar[frozenset[str]] = frozenset()  # experts that a subclass does without
     no_sum = "each has learned distances of its own, and there is no sum of them"
@@ -60,7 +62,8 @@ class AutoTables(OneByOne):
 
     def _room_size(self, width: int) -> int:
         task = Task.BINARY if hasattr(self, "labels") else Task.REGRESSION
-        return core.room_size(width, self.n_outputs, self.budget_in_use, self.of_words, task)
+        kind = self.of_words, task, self.n_means, self.watches
+        return core.room_size(width, self.n_outputs, self.budget_in_use, *kind)
 
     @property
     def _tables(self) -> dict[str, Any]:
@@ -74,7 +77,8 @@ class AutoTables(OneByOne):
     def _set_parameters(self) -> None:
         """Set the fields of the record of a new model."""
         n, state, mixer = len(self.features), self.state_record(), self._table("mixer")
-        state.second_order = n if n <= core.MOST_SQUARED and not self.of_words else -1
+        few = n <= core.MOST_SQUARED and not self.of_words
+        state.second_order = self.n_means + n if few else -1
         present = self._present()
         mixer[core.START] = mixer[core.WEIGHT] = present * self._first_weight(int(present.sum()))
         mixer[core.CURVATURE :] = MIXER_RIDGE * np.eye(core.EXPERTS)

@@ -57,6 +57,7 @@ from .tables import (
     WIDE,
     WORK,
 )
+from .target_means import has_decided, keep_row, learn_means, must_decide, write_means
 from .trend import (
     ERROR_RATE,
     RANGE_MARGIN,
@@ -92,15 +93,17 @@ OUTERMOST_QUANTILE = 1e3
 @passes
 def learn(states, rows, room, desk):
     """Learn the rows in order, those of weight 0 only score; scores[t] = the prediction before x_t is learned, and its spread
-    if there is a second column. Returns how many rows it has processed."""
+    if there is a second column. Returns how many rows it has processed: less than all, if it must be decided which features
+    are names."""
     memory, features, models = room.memory, room.features, room.models
-    archive, mixing, trend = room.archive, room.mixing, room.trend
+    archive, mixing, trend, means = room.archive, room.mixing, room.trend, room.means
     opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
     state, found, width = states[0], desk.opinions.found[0], rows.places.shape[0]
     values, targets, weights, results = rows.values, rows.targets, rows.weights, rows.scores
     for t in range(results.shape[0]):
         x, w = values[width * t : width * (t + 1)], weights[t]
         if not is_predicted(state, found, row[RAW], x):
+            write_means(means, state.means, row[RAW], x, state.average)
             varying = consult_models(state, features, models, row, hits, opinions.scores, x)
             consult_memory(memory, state, features.metric, archive, search, row, varying, opinions)
             give_opinions(state, search, memory.facts[SQUARED_ERROR], opinions)
@@ -108,7 +111,10 @@ def learn(states, rows, room, desk):
             mix(state, mixing.mixer, opinions)
             blend(trend.facts, found)
             found.version = state.rounds + 1.0
-        write_scores(found, results[t])
+        if w == 0.0 or not has_decided(state):
+            write_scores(found, results[t])
+        if w > 0.0 and must_decide(state):
+            return t
         if w > 0.0:
             y, w = clamp(targets[t], LARGEST_VALUE), min(w, HEAVIEST_EXAMPLE)
             error, bound = begin_round(state, opinions, y)
@@ -126,6 +132,8 @@ def learn(states, rows, room, desk):
             )
             keep_moments(state, features, models, row)
             learn_spread(state, mixing.quantiles, found.spread, error, w)
+            keep_row(means, state, x, y, w)
+            learn_means(means, state.means, x, y, w)
             learn_blend(state, trend.facts, found, y, w)
             moved = learn_targets(state, y, error, y - found.mixture, bound, w)
             if state.second_order >= 0:

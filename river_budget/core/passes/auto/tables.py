@@ -39,9 +39,10 @@ from ...codes import Task
 from ...memory import HEAD, LANES, head_of, record, state_of, table, views
 
 # recent_place, hard_place: where the memory writes next; archived: places that the archive has written, or passed over;
-# held: names that a model of words has learned
+# held: names that a model of words has learned; means: columns of target means, before those of features; watches: KEEPS
+# while a regressor keeps its first rows, DECIDED if no feature got such a column, else 0
 STATE = record(
-    "i8 rounds features second_order recent_place hard_place archived words held",
+    "i8 rounds features second_order recent_place hard_place archived words held means watches",
     "f8 residual average variance last squared_error absolute_error "
     "lowest highest stretch latest_error length",
 )
@@ -66,6 +67,9 @@ ARCHIVED_TIMES = 12  # the budget: rows of the archive
 LINKED = 8  # rows to which a row of the archive leads, and as many that lead to it
 LINKS, FOLLOWED = 2 * LINKED, 2  # rows whose links a step of the search follows
 CALIBRATION_KNOTS = 11
+FIRST_ROWS = 200  # after which a regressor decides which features are names of categories
+MOST_MEANS, MOST_VALUES = 16, 256  # of these features, and places for values of each
+DECIDED, KEEPS = 1, 2
 # Of errors in regression the quantiles that are learned, and where those of a normal distribution lie
 LEVELS = np.array((0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995))
 NORMAL_QUANTILES = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
@@ -141,6 +145,16 @@ class Trend(NamedTuple):
     reference: Any  # (2, width): of features, in least squares
 
 
+class Means(NamedTuple):
+    """What a regressor knows of targets at values of features (target_means.py)."""
+
+    first_rows: Any  # (FIRST_ROWS, 2 + width): target, weight, features
+    coded: Any  # (means,): the places of these features
+    values: Any  # (means, MOST_VALUES)
+    sums: Any  # (means, MOST_VALUES): of targets
+    counts: Any  # (means, MOST_VALUES): 0 where there is no value
+
+
 class Memory(NamedTuple):
     """The rows of the memory: parts of the block."""
 
@@ -159,6 +173,7 @@ class Room(NamedTuple):
     archive: Archive
     mixing: Mixing
     trend: Trend
+    means: Means
 
 
 class WordRoom(NamedTuple):
@@ -212,6 +227,8 @@ class Sizes(NamedTuple):
     archived: int
     words: int  # 1 in a model of words, else 0
     numbers: int  # 1 in a regressor of rows, else 0
+    means: int
+    first: int  # rows that are kept
 
 
 def whole(n: int) -> int:
@@ -224,12 +241,24 @@ def numbers_of_name(columns: int) -> int:
     return whole(WEIGHTS + 2 * columns + max(columns, 2))
 
 
-def sizes_of(width: int, columns: int, budget: int, words: int, task: int) -> Sizes:
+def sizes_of(
+    width: int, columns: int, budget: int, words: int, task: int, means: int, watches: int
+) -> Sizes:
     """The sizes of a model of this width."""
     width, archived = (1, 0) if words else (width, ARCHIVED_TIMES * budget)
     squared = whole(min(width, MOST_SQUARED) + 1)
     numbers = int(task == Task.REGRESSION and not words)
-    return Sizes(width, columns, max(columns, 2), squared, archived, words, numbers)
+    return Sizes(
+        width,
+        columns,
+        max(columns, 2),
+        squared,
+        archived,
+        words,
+        numbers,
+        means,
+        FIRST_ROWS * watches,
+    )
 
 
 def room_tables(s: Sizes) -> dict[str, tuple[Any, tuple[int, int]]]:
@@ -256,6 +285,11 @@ def room_tables(s: Sizes) -> dict[str, tuple[Any, tuple[int, int]]]:
         "held": (1, whole(-(-s.archived // 64))),
         "trend": (1, 8 * s.numbers),
         "reference": (2, s.width * s.numbers),
+        "first_rows": (s.first, s.width + 2),
+        "coded": (1, s.means),
+        "values": (s.means, MOST_VALUES),
+        "sums": (s.means, MOST_VALUES),
+        "counts": (s.means, MOST_VALUES),
         "word_bias": (1, s.words * numbers_of_name(s.columns)),
         "word_totals": (1, s.words * s.classes),
     }
@@ -279,9 +313,17 @@ def room_size(*sizes: int) -> int:
     return layout_of(*sizes)[1]
 
 
-def _sizes_in(block: Any) -> tuple[int, int, int, int, int]:
-    head = head_of(block)
-    return head.width, head.outputs, head.budget, int(state_of(block, STATE)[0].words), head.task
+def _sizes_in(block: Any) -> tuple[int, ...]:
+    head, state = head_of(block), state_of(block, STATE)[0]
+    return (
+        head.width,
+        head.outputs,
+        head.budget,
+        int(state.words),
+        head.task,
+        int(state.means),
+        int(state.watches),
+    )
 
 
 def tables_of(block: Any) -> dict[str, Any]:
@@ -307,6 +349,7 @@ def room_of(block: Any) -> Any:
         Archive(t["archive"], t["links"], t["archived"], t["held"][0]),
         mixing,
         Trend(t["trend"][0], t["reference"]),
+        Means(t["first_rows"], t["coded"][0], t["values"], t["sums"], t["counts"]),
     )
 
 
