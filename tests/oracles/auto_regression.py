@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from .auto import CELLS, TABLES, Auto, K, over_root
+from .auto import CELLS, TABLES, Auto, K, Mean, over_root
 from .auto_archive import vote
 
 LEVELS = np.array([0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995])
@@ -22,6 +22,7 @@ class AutoRegressor(Auto):
         self.ve = self.ae = self.latest = self.stretch = 0.0
         self.quantiles = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
         self.change = Change()
+        self.first, self.coded = [], {}  # the first rows; {feature: {value: [sum, number]}}
 
     def begin(self, d):
         E = 8 if self.second >= 0 else 7
@@ -46,7 +47,7 @@ class AutoRegressor(Auto):
         return self.vy > 1e-24 * self.my**2
 
     def look(self, x):
-        s = {}
+        s, x = {}, self.with_means(x)
         x1 = self.look_around(s, x, 3)
         s["u"] = self.referred(x)
         s["rise"] = 0.0
@@ -64,6 +65,40 @@ class AutoRegressor(Auto):
         f += [near, s["kernel"] @ [row["alpha"] for row in self.memory], far]
         s["spread"] = math.exp(self.stretch) * math.sqrt(variance)
         return self.change.blend(self.mixed(s, f))
+
+    # target means
+
+    def decide(self):
+        """Begin anew with the target means of features that may be names, if there are any."""
+        names, rows, n = self.names, self.first, len(self.names)
+        columns = {name: {x.get(name, 0.0) for x, _, _ in rows} for name in names}
+        coded = [
+            name
+            for name, values in columns.items()
+            if 3 <= len(values) <= 60 and all(value == round(value) for value in values)
+        ][: 16 if n > 64 else min(16, 64 - n)]
+        self.first = None
+        if coded:
+            self.__init__(self.seed, self.W1 + self.W2)
+            self.first, self.coded = None, {name: {} for name in coded}
+            self.take([*map(Mean, coded), *names])
+            for row in rows:
+                self.learn(*row)
+
+    def with_means(self, x):
+        means = {}
+        for name, known in self.coded.items():
+            total, number = known.get(x.get(name, 0.0), (0.0, 0.0))
+            means[Mean(name)] = (total + 5.0 * self.my) / (number + 5.0)
+        return x | means
+
+    def learn_means(self, x, y, w):
+        for name, known in self.coded.items():
+            value = x.get(name, 0.0)
+            total, number = known.get(value, (0.0, 0.0))
+            if value in known or len(known) < 192:
+                share = 0.5 if number + w > 1000.0 else 1.0
+                known[value] = share * (total + w * y), share * (number + w)
 
     def referred(self, x):
         """1, and features in the units that they have for least squares."""
@@ -117,6 +152,10 @@ class AutoRegressor(Auto):
         if w == 0.0:
             return
         w, y = min(w, 1000.0), min(max(y, -1e150), 1e150)
+        if self.first is not None and self.t == 200:
+            self.decide()
+        elif self.first is not None:
+            self.first.append((x, y, w))
         s = self.look(x)
         first = self.t == 0
         if first:
@@ -138,6 +177,7 @@ class AutoRegressor(Auto):
             missed = float(abs(err) > 1.6448536269514722 * s["spread"])
             step = min(w, 1.0) * max(0.05, 10 / (self.t + 1)) * (missed - 0.1)
             self.stretch = min(max(self.stretch + step, -5.0), 5.0)
+        self.learn_means(x, y, w)
         self.change.learn(s, y, w, self.t)
         if not first:
             before = self.my
