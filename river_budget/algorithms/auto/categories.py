@@ -31,7 +31,8 @@ def decide(model: Any) -> None:
 def coded_in(rows: Any) -> list[int]:
     """The places of features whose values may be names."""
     whole = (rows == np.round(rows)).all(axis=0)
-    n, found = rows.shape[1], []
+    n = rows.shape[1]
+    found: list[int] = []
     most = core.MOST_MEANS if n > core.MOST_SQUARED else min(core.MOST_MEANS, core.MOST_SQUARED - n)
     for f in np.flatnonzero(whole).tolist():
         if len(found) < most and LEAST_VALUES <= len(np.unique(rows[:, f])) <= MOST_NAMES:

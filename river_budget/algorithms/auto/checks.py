@@ -80,9 +80,9 @@ def check_tables(model: Any) -> None:
         room["linear_sums"],
         room["bins"][:, SUM:],
     ]
-    more = room["prior"], room["calibration"][core.MASS], np.diag(room["covariance"])
+    more = [room["prior"], room["calibration"][core.MASS], np.diag(room["covariance"])]
     if room["trend"].size:
-        more = *more, room["trend"][0, list(core.MEANS_OF_SQUARES)], room["reference"][core.UNIT]
+        more += room["trend"][0, list(core.MEANS_OF_SQUARES)], room["reference"][core.UNIT]
     if any((table < 0.0).any() for table in (*sums, *more)):
         raise ValueError("some of its weights or sums of squares are negative")
     if np.abs(room["moments"][core.MEAN]).max(initial=0.0) > LARGEST_VALUE:

@@ -24,7 +24,8 @@ class Inspected(WordTables):
     def importances(self) -> dict[Any, float]:
         """The weight of every feature in the distance between examples, all in units of their spread.
 
-        The weights are learned, and their mean is 1. The weight of an irrelevant feature is close to 0.
+        The weights are learned, and their mean is 1. The weight of an irrelevant feature is close to 0. That of a
+        feature with a target mean (AutoKernelRegressor) counts both.
 
         Empty for a model of words, which has no distances: `explain_one` says which names of an example count.
         """
@@ -45,7 +46,8 @@ class Inspected(WordTables):
         """The experts of the mixture: their names, weights and running losses.
 
         The loss is the log loss of a classifier, and in regression the squared error in units of the variance of
-        the targets; both are means over about the last hundred examples.
+        the targets; both are means over about the last hundred examples. The weight of "trend" is its part of the
+        prediction of a regressor, and those of the others are multiplied by the rest.
         """
         if self.block is None:
             return []

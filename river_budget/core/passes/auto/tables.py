@@ -111,9 +111,7 @@ class Models(NamedTuple):
 
     linear: Any  # (2 columns, whole(width + 1)), by AdaGrad: column c of rate u is row 2 c + u
     sums: Any  # (2, whole(width + 1)): of squared gradients
-    squares: (
-        Any  # (columns, squared), by least squares; in regression of targets and of their changes
-    )
+    squares: Any  # (columns, squared), by least squares; in regression also one of changes
     covariance: Any  # (squared, squared)
     slots: Any  # (5, BIN_SLOTS)
     cells: Any  # (BIN_TABLES CELLS_PER_TABLE, columns + 1): a weight per column, and a sum of squares or of visits
@@ -247,18 +245,8 @@ def sizes_of(
     """The sizes of a model of this width."""
     width, archived = (1, 0) if words else (width, ARCHIVED_TIMES * budget)
     squared = whole(min(width, MOST_SQUARED) + 1)
-    numbers = int(task == Task.REGRESSION and not words)
-    return Sizes(
-        width,
-        columns,
-        max(columns, 2),
-        squared,
-        archived,
-        words,
-        numbers,
-        means,
-        FIRST_ROWS * watches,
-    )
+    kind = words, int(task == Task.REGRESSION and not words), means, FIRST_ROWS * min(watches, 1)
+    return Sizes(width, columns, max(columns, 2), squared, archived, *kind)
 
 
 def room_tables(s: Sizes) -> dict[str, tuple[Any, tuple[int, int]]]:
@@ -315,15 +303,8 @@ def room_size(*sizes: int) -> int:
 
 def _sizes_in(block: Any) -> tuple[int, ...]:
     head, state = head_of(block), state_of(block, STATE)[0]
-    return (
-        head.width,
-        head.outputs,
-        head.budget,
-        int(state.words),
-        head.task,
-        int(state.means),
-        int(state.watches),
-    )
+    kind = int(state.words), head.task, int(state.means), int(state.watches)
+    return head.width, head.outputs, head.budget, *kind
 
 
 def tables_of(block: Any) -> dict[str, Any]:

@@ -87,5 +87,5 @@ def must_decide(state):
 
 @inner
 def has_decided(state):
-    """Whether it was for this row, which is learned next, that the model began anew: then its prediction stands already."""
+    """Whether it was for this row, learned next, that the model began anew: its prediction stands already."""
     return state.means > 0 and state.rounds == FIRST_ROWS

@@ -82,8 +82,7 @@ def refer_row(reference, row, n):
     u[0] = 1.0
     for f in range(n):
         value = (clamp(raw[f], LARGEST_VALUE) - centres[f]) / units[f]
-        value = value if units[f] > 0.0 else 0.0
-        u[1 + f] = clamp(value, WIDE_CLIP)
+        u[1 + f] = clamp(value if units[f] > 0.0 else 0.0, WIDE_CLIP)
 
 
 @inlined
@@ -110,18 +109,10 @@ def learn_squares(state, models, facts, row, gain, opinions, lacking, y, w):
     change = y - facts[NEWEST]
     error = clamp(change - opinions.found[0].rise, bound_of(state.rounds, facts[CHANGE_ERROR]))
     if state.second_order >= 0:
-        n = state.second_order + 1
+        n, u, varied = state.second_order + 1, row[REFERRED], row[ORIENTATION]
         lacking[LEVEL], lacking[CHANGE] = opinions.errors[SQUARES, 0], error
-        learn_least_squares(
-            models.squares,
-            models.covariance,
-            n,
-            row[REFERRED],
-            row[ORIENTATION],
-            lacking[:2],
-            w,
-            gain,
-        )
+        squares, covariance = models.squares, models.covariance
+        learn_least_squares(squares, covariance, n, u, varied, lacking[:2], w, gain)
     rate = min(w * max(1.0 / (state.rounds + 1.0), ERROR_RATE), 0.5)
     facts[CHANGE_ERROR] += rate * (error * error - facts[CHANGE_ERROR])
 
@@ -149,6 +140,13 @@ def learn_blend(state, facts, found, y, w):
 def refer(reference, row, squares, covariance, n):
     """Give features that begin to vary a reference, and those that have left theirs another one."""
     centres, units, means, variances = reference[CENTRE], reference[UNIT], row[MEAN], row[VARIANCE]
+    orientations, far = row[ORIENTATION], 0
+    for f in range(n):  # without branches and roots, as most rows change none
+        apart, square, unit = means[f] - centres[f], variances[f], units[f] * units[f]
+        moved = (square > FARTHEST * FARTHEST * unit) | (FARTHEST * FARTHEST * square < unit)
+        far += (orientations[f] != 0.0) & (moved | (apart * apart > unit))
+    if far == 0:
+        return
     for f in range(n):
         mean, spread = means[f], math.sqrt(max(variances[f], 0.0))
         if spread > CONSTANT * abs(mean):
