@@ -66,7 +66,7 @@ def _stamp_in(block: Any) -> int:
 
 def nothing_prepared() -> dict[str, Any]:
     """Attributes of a model with another block, or other labels: calls that were prepared before do not count."""
-    return {"free_rows": [], "free_lists": [], "edition": object()}
+    return {"free_rows": [], "free_lists": [], "edition": {}}
 
 
 class StreamModel(base.Estimator):
@@ -89,8 +89,9 @@ class StreamModel(base.Estimator):
     scale: Any
     free_rows: list[Any]  # calls with room for an example with all known names
     free_lists: list[Any]  # calls with room for a list of features
-    # another object whenever names, labels or the block change: examples written before are written again
-    edition: object
+    # another object whenever names, labels or the block change: examples written before are written again. What follows
+    # from the names may be kept in it
+    edition: dict[str, Any]
     # columns of the batch with which a model begins: d of "c/d" counts empty ones, too
     first_columns = 0
 
@@ -256,7 +257,7 @@ class StreamModel(base.Estimator):
     def change_names(self, change: Callable[..., None], *given: Any) -> None:
         """Change places of names by a method of the index, and with them, in one step: what refers to the old ones, prepared
         rows and what other threads have written meanwhile, does not count any more."""
-        change(*given, functools.partial(vars(self).update, free_rows=[], edition=object()))
+        change(*given, functools.partial(vars(self).update, free_rows=[], edition={}))
 
     def begin_with(self, names: list[Any]) -> None:
         """Create the block for the first features."""

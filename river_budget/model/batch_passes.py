@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inputs.batches import Batch
+from ..inputs.batches import Batch, batch_of
 from ..kernels import Custom
 from ..messages.stream_warnings import issue_warnings
 from .base import StreamModel
@@ -29,6 +29,10 @@ class Part(NamedTuple):
 
 class ManyAtOnce(StreamModel):
     """How a model learns and scores a batch, whose targets and numbers have been checked."""
+
+    def batch_of(self, X: Any, predicted: bool = False) -> Batch:
+        """A checked batch of the examples of a user."""
+        return batch_of(X, predicted)
 
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """Run the learning pass over all rows; where it stops, prepare the model and continue."""

@@ -189,6 +189,10 @@ class OneByOne(ManyAtOnce):
 
     # calls
 
+    def _taken(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """A copy of an example, as numbers."""
+        return self.features.taken(x)
+
     def _call_with(self, x: dict[Any, Any]) -> Any:
         """A call that holds this example: as the last prediction has written it, or written now."""
         lists = self.free_lists

@@ -13,7 +13,7 @@ from ...core.passes.auto import tables as core
 from ...core.passes.auto.linear_models import N_RATES
 from ...core.passes.auto.words import classes as word_classes
 from ...core.passes.auto.words import numbers as word_numbers
-from ...inputs.batches import Batch, batch_of
+from ...inputs.batches import Batch
 from ...model.algorithm import After, Algorithm
 from ...model.estimators import Classifier, Regressor
 from .checks import FILES
@@ -225,7 +225,7 @@ class AutoKernelRegressor(Inspected, Regressor):
             return super().predict_one(x)
         from .distributions import TargetDistribution  # here, as River's proba takes long to load
 
-        x = self.features.taken(self.features.present(x))
+        x = self._read(x)
         scores, quantiles = self._scores_read(Batch.of_one(x), n_scores=2)
         mean, spread = scores[0].tolist()
         return TargetDistribution(mean, spread, quantiles)
@@ -238,7 +238,7 @@ class AutoKernelRegressor(Inspected, Regressor):
         """
         if quantiles is None:
             return super().predict_many(X)
-        levels, batch = list(quantiles), batch_of(X, predicted=True)
+        levels, batch = list(quantiles), self.batch_of(X, predicted=True)
         scores, learned = self._scores_read(batch, n_scores=2)
         (mean, spread), units = scores.T, at_levels(learned, levels)
         return batch.table(

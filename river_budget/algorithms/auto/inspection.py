@@ -11,12 +11,12 @@ from ...core.passes.auto import tables as core
 from ...inputs.batches import Batch
 from ...model.calls import Workspace, rows_for
 from ...model.lock import looks_at_the_model
-from .words import WordTables
+from .categories import TableReader
 
 SHOWN = 5  # examples and features in the text of debug_one
 
 
-class Inspected(WordTables):
+class Inspected(TableReader):
     """Importances, experts, explanations."""
 
     @looks_at_the_model
@@ -51,7 +51,7 @@ class Inspected(WordTables):
 
     def _desk_of(self, x: dict[Any, Any]) -> Any:
         """The desk of a prediction, with what it has found."""
-        rows = Batch.of_one(self.features.taken(x)).known(self.features, self.takes_lists)
+        rows = Batch.of_one(x).known(self.features, self.takes_lists)
         work, zeros = Workspace(self, self.block), np.zeros(1)
         work.run(self.scoring_pass, rows_for(rows, zeros, zeros, np.zeros((1, self.n_outputs))))
         return work.arguments["desk"]
@@ -69,7 +69,7 @@ class Inspected(WordTables):
         examples: there, `features` are the parts of the names in what its linear models say.
 
         """
-        x = self.features.present(x)
+        x = self._read(x)
         predict = self.predict_one  # type: ignore[attr-defined]
         found: dict[str, Any] = {"prediction": predict(x), "examples": [], "features": {}}
         if self.block is None:
