@@ -22,6 +22,7 @@ import numpy as np
 
 from ..parameters import check_example, is_missing, number
 
+
 class Category(tuple[Any, ...]):
     """The name of a feature that a model has made of a text: (column, text). Equal to the tuple."""
 

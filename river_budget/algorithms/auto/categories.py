@@ -26,6 +26,7 @@ from ...inputs.features import Category, copied
 from ...inputs.frames import is_gap
 from ...model.batch_passes import Part
 from ...model.calls import run_once
+from ...model.one_by_one import OTHERWISE
 from ...parameters import check_example, is_missing, number
 from ..features.drawn import key_of
 from .room import NEW_METRIC, NO_DRAW
@@ -75,6 +76,53 @@ class RawBatch(Batch):
         return {name: cell for name, cell in row if cell is not ABSENT}
 
 
+class Known:
+    """What follows from the names of a model, and from where its block lies."""
+
+    def __init__(self, model: Any):
+        self.of_words, self.state = bool(model.of_words), None
+        self.values: dict[Any, dict[str, Category]] = {}  # by column and text
+        self.zeros: dict[Any, float] = {}  # an example without anything
+        self.places: dict[Any, int] = {}  # of features that are no categories
+        if model.block is None:
+            return
+        self.state = model.state_record()
+        if self.of_words:
+            return
+        self.means = model._table("moments")[core.MEAN]
+        places = model.features.places
+        for name in list(places):
+            if type(name) is Category:
+                self.values.setdefault(name[0], {})[name[1]] = name
+            else:
+                self.places[name] = places[name]
+        self.zeros = dict.fromkeys(
+            [*itertools.chain(*map(dict.values, self.values.values())), *self.places], 0.0
+        )
+        self.n_values = sum(map(len, self.values.values()))
+
+    @property
+    def rounds(self) -> int:
+        """How many examples were learned."""
+        return 0 if self.state is None else int(self.state["rounds"])
+
+    def is_full(self, column: Any) -> bool:
+        """Whether a further text of a column gets no feature of its own."""
+        if self.of_words or self.state is None:
+            return False
+        known = self.values.get(column, ())
+        return len(known) - (OTHER in known) >= MOST_VALUES or self.n_values >= MOST_CATEGORIES
+
+    def rarest(self, column: Any, places: Mapping[Any, int]) -> tuple[Any, float]:
+        """(the rarest text of a column, its share of the examples)"""
+        known = [name for text, name in self.values.get(column, {}).items() if text != OTHER]
+        if not known:
+            return None, 1.0
+        shares = self.means[[places[name] for name in known]]
+        at = int(shares.argmin())
+        return known[at], float(shares[at])
+
+
 class TableReader(WordTables):
     """A model that reads any table."""
 
@@ -83,8 +131,29 @@ class TableReader(WordTables):
 
     # one example
 
+    def _learn_any(
+        self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
+    ) -> Any:
+        if self._reads_text:
+            x = self._encoded(x)[0]
+            found = self._learn_whole(x, target, w, labels, wanted)
+            if found is not OTHERWISE:
+                return found
+        return super()._learn_any(x, target, w, labels, wanted)
+
+    def _score_any(self, x: dict[Any, Any], read: bool) -> Any:
+        if self._reads_text:
+            x = self._read(x)
+            found = self._score_whole(x, read)
+            if found is not OTHERWISE:
+                return found
+        return super()._score_any(x, read)
+
     def _written(self, x: dict[Any, Any]) -> Any:
         if not self._lacks(x):
+            if self._reads_text and type(x) is dict:  # zeros of names that were forgotten since
+                gone = [n for n in self.features.unknown(x) if type(n) is Category and not x[n]]
+                x = {n: v for n, v in x.items() if n not in gone} if gone else x
             try:
                 return super()._written(x)
             except ValueError:  # text, gaps, or what is refused below too
@@ -94,85 +163,83 @@ class TableReader(WordTables):
     def _taken(self, x: dict[Any, Any]) -> dict[Any, float]:
         return self._encoded(x)[0]
 
-    def _lacks(self, x: Any) -> bool:
-        """Whether an example, or a list of names, is without a column that was always there."""
-        names = x.keys() if hasattr(x, "keys") else set(x)
-        return bool(self.always) and not self.always <= names and self._knows_columns
-
-    @property
-    def _knows_columns(self) -> bool:
-        """Whether there were enough examples to say which columns are always there."""
-        return not self.of_words and self.n_examples >= FIRST_ROWS
-
     def _read(self, x: dict[Any, Any]) -> dict[Any, float]:
         """An example to be predicted, as numbers."""
-        check_example(x)
-        return self._encoded({k: v for k, v in x.items() if is_gap(v) or not is_missing(v)})[0]
+        try:
+            return self._encoded(x)[0]
+        except ValueError:
+            present = {k: v for k, v in x.items() if is_gap(v) or not is_missing(v)}
+            return self._encoded(present)[0]
 
-    def _encoded(self, x: Mapping[Any, Any]) -> tuple[dict[Any, float], bool]:
-        """(an example as numbers, whether they would be the same after the next examples)"""
-        check_example(x)
+    def _encoded(self, x: Mapping[Any, Any], ahead: int = 0) -> tuple[dict[Any, float], bool]:
+        """(an example as numbers, whether they are the same at all examples from the next one to so many ahead)
+
+        One without new names has all known ones, so that it can be written as a whole row.
+        """
+        known, always, lasting = self._known(), self.always, True
+        settled, values = known.rounds >= FIRST_ROWS, known.values
         found: dict[Any, float] = {}
-        lasting, gaps = True, list[Any]()
-        for name, value in copied(x).items():
+        texts, gaps = list[Any](), list[Any]()
+        if type(x) is not dict:
+            check_example(x)
+        x = copied(x)
+        for name, value in x.items():
             if type(value) is float and value - value == 0.0:
                 found[name] = value
                 continue
-            cell = cell_of(name, value)
+            cell = value if type(value) is str else cell_of(name, value)
             if cell is None:
                 gaps.append(name)
-            elif isinstance(cell, str):
-                category = self._category(name, cell)
-                found[category] = 1.0
-                lasting = lasting and category in self.features.places and category[1] == cell
-            else:
+            elif type(cell) is float:
                 found[name] = cell
-        if self.always and self._knows_columns:
-            gaps += [name for name in self.always if name not in found and name not in gaps]
-        if gaps and self.block is not None and not self.of_words:
-            means, places = self._means(), self.features.places
-            found.update({name: float(means[places[name]]) for name in gaps if name in places})
+            else:
+                category = values[name].get(cell) if name in values else None
+                if category is None:
+                    category, lasts = self._category(known, name, cell, ahead)
+                    lasting = lasting and lasts
+                found[category] = 1.0
+                texts.append(name)
+        if always and settled:
+            gaps += [name for name in texts if name in always]
+            gaps += [name for name in always if name not in x]
+        for name in gaps:
+            if name in known.places:
+                found[name] = float(known.means[known.places[name]])
+        if settled and len(whole := known.zeros | found) == len(known.zeros):
+            found = whole
         return found, lasting and not gaps
 
-    def _means(self) -> Any:
-        """The running means of all features."""
-        return self._table("moments")[core.MEAN]
+    def _lacks(self, x: Any) -> bool:
+        """Whether an example, or a list of names, is without a column that was always there."""
+        always = self.always
+        if not always or self.of_words:
+            return False
+        names = x.keys() if hasattr(x, "keys") else set(x)
+        return not always <= names and self._known().rounds >= FIRST_ROWS
 
     # categories
 
-    def _category(self, column: Any, text: str) -> Category:
-        """The name of the feature of a value."""
+    @property
+    def _reads_text(self) -> bool:
+        """Whether there were texts."""
+        return bool(not self.of_words and self._known().values)
+
+    def _known(self) -> Known:
+        """What follows from the names, and is kept until they change."""
+        memo = self.edition  # first: another thread may add names
+        if "known" not in memo:
+            memo["known"] = Known(self)
+        return memo["known"]  # type: ignore[no-any-return]
+
+    def _category(self, known: Known, column: Any, text: str, ahead: int) -> tuple[Category, bool]:
+        """(the name for a text without a feature, whether it is the same up to so many examples ahead)"""
         name = Category((column, text if len(text) <= LONGEST else OTHER))
-        if name in self.features.places or self.of_words or not self._is_full(column):
-            return name
-        if self.n_examples % TURN == 0 and self._rarest(column)[1] < RARE:
-            return name
-        return Category((column, OTHER))
-
-    def _values(self) -> dict[Any, list[Category]]:
-        """The categories of each column, but for that of all others."""
-        memo: dict[Any, Any] = self.edition  # first: another thread may add names
-        if "values" not in memo:
-            values: dict[Any, list[Category]] = {}
-            for name in list(self.features.places):
-                if type(name) is Category and name[1] != OTHER:
-                    values.setdefault(name[0], []).append(name)
-            memo["values"] = values
-        return memo["values"]  # type: ignore[no-any-return]
-
-    def _is_full(self, column: Any) -> bool:
-        values = self._values()
-        of_all = sum(map(len, values.values()))
-        return len(values.get(column, ())) >= MOST_VALUES or of_all >= MOST_CATEGORIES
-
-    def _rarest(self, column: Any) -> tuple[Any, float]:
-        """(the rarest value of a column, its share of the examples)"""
-        known = self._values().get(column, [])
-        if not known:
-            return None, 1.0
-        shares = self._means()[[self.features.places[name] for name in known]]
-        at = int(shares.argmin())
-        return known[at], float(shares[at])
+        if not known.is_full(column):
+            return name, False
+        other, turn = Category((column, OTHER)), known.rounds % TURN
+        if turn == 0 and known.rarest(column, self.features.places)[1] < RARE:
+            return name, False
+        return other, 0 < turn < TURN - ahead and OTHER in known.values.get(column, ())
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         """Values of full columns take over the features of the rarest ones."""
@@ -181,12 +248,13 @@ class TableReader(WordTables):
             return
         twin, further = self.twin(), []
         for name in names:
-            full = type(name) is Category and name[1] != OTHER and twin._is_full(name[0])
-            rarest = twin._rarest(name[0])[0] if full else None
-            if rarest is None:
+            known, old = twin._known(), None
+            if type(name) is Category and name[1] != OTHER and known.is_full(name[0]):
+                old = known.rarest(name[0], twin.features.places)[0]
+            if old is None:
                 further.append(name)
             else:
-                twin._hand_over(rarest, name)
+                twin._hand_over(old, name)
         if further:
             super(TableReader, twin).add_features(further, beside)
         self.adopt(twin)
@@ -222,9 +290,8 @@ class TableReader(WordTables):
 
     # which columns are always there
 
-    def _note(self, batch: Iterable[Collection[Any]]) -> None:
+    def _note(self, rounds: int, batch: Iterable[Collection[Any]]) -> None:
         """Take note of the names of the next examples."""
-        rounds = self.n_examples
         if rounds >= FIRST_ROWS or (self.always is None and rounds) or self.always == frozenset():
             return
         always, known = self.always, {n for n in self.features if type(n) is not Category}
@@ -237,14 +304,14 @@ class TableReader(WordTables):
         self.always = always
 
     def _learn_call(self, call: Any, target: float, w: float, wanted: bool = False) -> Any:
-        before, rounds = self.always, self.n_examples
+        before, rounds = self.always, self._known().rounds
         if rounds >= FIRST_ROWS:
             return super()._learn_call(call, target, w, wanted)
         try:
-            self._note([call.x])
+            self._note(rounds, [call.x])
             return super()._learn_call(call, target, w, wanted)
         except BaseException:
-            if self.n_examples == rounds:
+            if self._known().rounds == rounds:
                 self.always = before
             raise
 
@@ -268,16 +335,17 @@ class TableReader(WordTables):
         return Batch.of(names, _matrix(names, rows), cells.frame)
 
     def rows_in(self, part: Batch, wanted: bool) -> Iterator[Part]:
-        before, rounds = self.always, self.n_examples
+        before, rounds = self.always, self._known().rounds
         try:
             if isinstance(part, RawBatch):
                 yield from self._parts_in(part, wanted)
             else:
                 n = min(len(part), max(FIRST_ROWS - rounds, 0))
-                self._note(part.example(t) for t in range(n if part.listed else min(n, 1)))
+                n = n if part.listed else min(n, 1)
+                self._note(rounds, (part.example(t) for t in range(n)))
                 yield from super().rows_in(part, wanted)
         except BaseException:
-            if self.n_examples == rounds:
+            if self._known().rounds == rounds:
                 self.always = before
             raise
 
@@ -285,18 +353,21 @@ class TableReader(WordTables):
         """Examples with text or gaps: together as long as what was learned before makes no difference to their numbers."""
         start = 0
         while start < len(part):
-            rows = [self._encoded(part.example(start))]
-            while rows[-1][1] and start + len(rows) < len(part) and self._knows_columns:
-                rows.append(self._encoded(part.example(start + len(rows))))
-            some = [x for x, lasting in rows if lasting] or [rows[0][0]]
-            self._note(some)
-            if not self.of_words and self._is_of_words(some[0]):
+            x, lasting = self._encoded(part.example(start))
+            rounds, rows = self._known().rounds, [x]
+            self._note(rounds, rows)
+            if lasting and rounds >= FIRST_ROWS:
+                for t in range(start + 1, len(part)):
+                    x, lasting = self._encoded(part.example(t), t - start)
+                    if not lasting or x.keys() != rows[0].keys():
+                        break
+                    rows.append(x)
+            elif not self.of_words and self._is_of_words(x):
                 self._change_to_words()
-            names = list(dict.fromkeys(itertools.chain(*some)))
-            batch = Batch.of(names, _matrix(names, some))
-            before = self._scores_before(batch) if wanted and len(some) == 1 else None
+            batch = Batch.of(list(rows[0]), _matrix(list(rows[0]), rows))
+            before = self._scores_before(batch.part(0, 1)) if wanted else None
             yield Part(start, batch, self.rows_of(batch), before)
-            start += len(some)
+            start += len(rows)
 
 
 def _matrix(names: list[Any], rows: list[dict[Any, float]]) -> Any:
