@@ -34,8 +34,9 @@ from .words import WordTables
 
 MOST_VALUES, MOST_CATEGORIES = 64, 512
 OTHER = "<other>"
+GAPS = Category(("<missing>", "<number>"))  # how many gaps an example has
 LONGEST = 200  # characters of a category: a longer text is one of the others
-RARE, TURN = 1e-3, 32  # as a share of examples
+RARE, TURN = 1e-3, 16  # as a share of examples
 FIRST_ROWS = 32
 
 ABSENT: Any = object()
@@ -80,42 +81,46 @@ class Known:
     """What follows from the names of a model, and from where its block lies."""
 
     def __init__(self, model: Any):
-        self.of_words, self.state = bool(model.of_words), None
+        self.of_words, self._rounds = bool(model.of_words), None
         self.values: dict[Any, dict[str, Category]] = {}  # by column and text
         self.zeros: dict[Any, float] = {}  # an example without anything
         self.places: dict[Any, int] = {}  # of features that are no categories
+        self.reads_cells = False  # whether there were texts or gaps
         if model.block is None:
             return
-        self.state = model.state_record()
+        self._rounds = memoryview(memory.state_of(model.block, core.STATE)["rounds"])
         if self.of_words:
             return
         self.means = model._table("moments")[core.MEAN]
-        places = model.features.places
-        for name in list(places):
-            if type(name) is Category:
+        places = model.features.places.copy()  # in one step
+        for name in places:
+            if type(name) is Category and name != GAPS:
                 self.values.setdefault(name[0], {})[name[1]] = name
-            else:
+            elif type(name) is not Category:
                 self.places[name] = places[name]
-        self.zeros = dict.fromkeys(
-            [*itertools.chain(*map(dict.values, self.values.values())), *self.places], 0.0
-        )
+        self.zeros = dict.fromkeys(places, 0.0)
         self.n_values = sum(map(len, self.values.values()))
+        self.reads_cells = bool(self.values) or GAPS in places
 
     @property
     def rounds(self) -> int:
         """How many examples were learned."""
-        return 0 if self.state is None else int(self.state["rounds"])
+        return 0 if self._rounds is None else int(self._rounds[0])
 
     def is_full(self, column: Any) -> bool:
         """Whether a further text of a column gets no feature of its own."""
-        if self.of_words or self.state is None:
+        if self.of_words or self._rounds is None:
             return False
-        known = self.values.get(column, ())
-        return len(known) - (OTHER in known) >= MOST_VALUES or self.n_values >= MOST_CATEGORIES
+        return len(self.own(column)) >= MOST_VALUES or self.n_values >= MOST_CATEGORIES
+
+    def own(self, column: Any) -> list[Category]:
+        """The texts of a column that have features of their own."""
+        found = self.values.get(column, {}).items()
+        return [name for text, name in found if text != OTHER]
 
     def rarest(self, column: Any, places: Mapping[Any, int]) -> tuple[Any, float]:
         """(the rarest text of a column, its share of the examples)"""
-        known = [name for text, name in self.values.get(column, {}).items() if text != OTHER]
+        known = self.own(column)
         if not known:
             return None, 1.0
         shares = self.means[[places[name] for name in known]]
@@ -134,7 +139,7 @@ class TableReader(WordTables):
     def _learn_any(
         self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
     ) -> Any:
-        if self._reads_text:
+        if self._reads_cells:
             x = self._encoded(x)[0]
             found = self._learn_whole(x, target, w, labels, wanted)
             if found is not OTHERWISE:
@@ -142,7 +147,7 @@ class TableReader(WordTables):
         return super()._learn_any(x, target, w, labels, wanted)
 
     def _score_any(self, x: dict[Any, Any], read: bool) -> Any:
-        if self._reads_text:
+        if self._reads_cells:
             x = self._read(x)
             found = self._score_whole(x, read)
             if found is not OTHERWISE:
@@ -151,7 +156,7 @@ class TableReader(WordTables):
 
     def _written(self, x: dict[Any, Any]) -> Any:
         if not self._lacks(x):
-            if self._reads_text and type(x) is dict:  # zeros of names that were forgotten since
+            if self._reads_cells and type(x) is dict:  # zeros of names that were forgotten since
                 gone = [n for n in self.features.unknown(x) if type(n) is Category and not x[n]]
                 x = {n: v for n, v in x.items() if n not in gone} if gone else x
             try:
@@ -184,24 +189,28 @@ class TableReader(WordTables):
             check_example(x)
         x = copied(x)
         for name, value in x.items():
-            if type(value) is float and value - value == 0.0:
+            kind = type(value)
+            if kind is float and value - value == 0.0:
                 found[name] = value
                 continue
-            cell = value if type(value) is str else cell_of(name, value)
-            if cell is None:
-                gaps.append(name)
-            elif type(cell) is float:
-                found[name] = cell
-            else:
+            cell = value if kind is str else cell_of(name, value)
+            if type(cell) is str:
                 category = values[name].get(cell) if name in values else None
                 if category is None:
                     category, lasts = self._category(known, name, cell, ahead)
                     lasting = lasting and lasts
                 found[category] = 1.0
-                texts.append(name)
+                if name in known.places:
+                    texts.append(name)
+            elif cell is None:
+                gaps.append(name)
+            else:
+                found[name] = cell
         if always and settled:
             gaps += [name for name in texts if name in always]
             gaps += [name for name in always if name not in x]
+        if gaps and not known.of_words:
+            found[GAPS] = float(len(gaps))
         for name in gaps:
             if name in known.places:
                 found[name] = float(known.means[known.places[name]])
@@ -220,9 +229,9 @@ class TableReader(WordTables):
     # categories
 
     @property
-    def _reads_text(self) -> bool:
-        """Whether there were texts."""
-        return bool(not self.of_words and self._known().values)
+    def _reads_cells(self) -> bool:
+        """Whether there were texts or gaps."""
+        return bool(not self.of_words and self._known().reads_cells)
 
     def _known(self) -> Known:
         """What follows from the names, and is kept until they change."""
@@ -243,21 +252,22 @@ class TableReader(WordTables):
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         """Values of full columns take over the features of the rarest ones."""
-        if self.block is None or self.of_words or not any(type(n) is Category for n in names):
+        full = [name for name in names if type(name) is Category and self._is_at_limit(name)]
+        if not full:
             super().add_features(names, beside)
             return
-        twin, further = self.twin(), []
-        for name in names:
-            known, old = twin._known(), None
-            if type(name) is Category and name[1] != OTHER and known.is_full(name[0]):
-                old = known.rarest(name[0], twin.features.places)[0]
-            if old is None:
-                further.append(name)
-            else:
-                twin._hand_over(old, name)
-        if further:
+        twin = self.twin()
+        for name in full:
+            twin._hand_over(twin._known().rarest(name[0], twin.features.places)[0], name)
+        if further := [name for name in names if name not in full]:
             super(TableReader, twin).add_features(further, beside)
         self.adopt(twin)
+
+    def _is_at_limit(self, name: Category) -> bool:
+        """Whether a text gets a feature only from another one of its column."""
+        column, text = name
+        known = self._known()
+        return text != OTHER and known.is_full(column) and bool(known.own(column))
 
     def _hand_over(self, old: Category, new: Category) -> None:
         """Give the feature of a value to another one, of which nothing is known."""
