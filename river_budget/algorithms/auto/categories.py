@@ -12,7 +12,6 @@ known of a value, also how often it comes, stands there. So beside the names the
 from __future__ import annotations
 
 import copy
-import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -139,7 +138,7 @@ class TableReader(WordTables):
     def _learn_any(
         self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
     ) -> Any:
-        if self._reads_cells:
+        if (self.edition.get("known") or self._known()).reads_cells:
             x = self._encoded(x)[0]
             found = self._learn_whole(x, target, w, labels, wanted)
             if found is not OTHERWISE:
@@ -147,7 +146,7 @@ class TableReader(WordTables):
         return super()._learn_any(x, target, w, labels, wanted)
 
     def _score_any(self, x: dict[Any, Any], read: bool) -> Any:
-        if self._reads_cells:
+        if (self.edition.get("known") or self._known()).reads_cells:
             x = self._read(x)
             found = self._score_whole(x, read)
             if found is not OTHERWISE:
@@ -155,10 +154,7 @@ class TableReader(WordTables):
         return super()._score_any(x, read)
 
     def _written(self, x: dict[Any, Any]) -> Any:
-        if not self._lacks(x):
-            if self._reads_cells and type(x) is dict:  # zeros of names that were forgotten since
-                gone = [n for n in self.features.unknown(x) if type(n) is Category and not x[n]]
-                x = {n: v for n, v in x.items() if n not in gone} if gone else x
+        if not (self.always and self._lacks(x)):
             try:
                 return super()._written(x)
             except ValueError:  # text, gaps, or what is refused below too
@@ -227,11 +223,6 @@ class TableReader(WordTables):
         return not always <= names and self._known().rounds >= FIRST_ROWS
 
     # categories
-
-    @property
-    def _reads_cells(self) -> bool:
-        """Whether there were texts or gaps."""
-        return bool(not self.of_words and self._known().reads_cells)
 
     def _known(self) -> Known:
         """What follows from the names, and is kept until they change."""
@@ -314,7 +305,12 @@ class TableReader(WordTables):
         self.always = always
 
     def _learn_call(self, call: Any, target: float, w: float, wanted: bool = False) -> Any:
-        before, rounds = self.always, self._known().rounds
+        known = self.edition.get("known") or self._known()
+        if call.edition is not self.edition and known.reads_cells:
+            # what another thread has made the model forget
+            gone = [n for n in self.features.unknown(call.x) if type(n) is Category]
+            call.x = {n: v for n, v in call.x.items() if v or n not in gone}
+        before, rounds = self.always, known.rounds
         if rounds >= FIRST_ROWS:
             return super()._learn_call(call, target, w, wanted)
         try:
