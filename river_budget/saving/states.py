@@ -109,8 +109,11 @@ def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
     model.entropy = trust.number(node.get("entropy"), "entropy", *trust.RANDOM)
     model.target_name = plain.name(node.get("target_name"))
     _restore_features(model, node, source)
+    facts = node.get("names", {})
+    if not isinstance(facts, dict):
+        raise damaged("what it knows of its names is missing")
     try:
-        model.algorithm.columns.restore_names(model, node.get("names", {}))
+        model.algorithm.columns.restore_names(model, facts)
     except (TypeError, ValueError) as error:
         raise damaged(str(error)) from None
     if hasattr(model, "labels"):

@@ -89,7 +89,7 @@ class Room(Columns):
         if not found:
             return
         names, features = model.features.in_rows, model.features
-        made, always = found["made"], found["always"]
+        made, always = found.get("made", ()), found.get("always", ())
         for some in (made, always):
             if not all(type(at) is int and 0 <= at < len(names) for at in some):
                 raise ValueError("what it knows of its names is out of range")
