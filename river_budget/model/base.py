@@ -81,6 +81,9 @@ class StreamModel(base.Estimator):
     block: Any  # None before the first example
     usual_kernel: ClassVar[Kernel] = RBF()  # of the task, if neither user nor algorithm name one
     takes_lists = True  # whether passes take lists of present features, or whole rows only
+    reads_tables: ClassVar[bool] = (
+        False  # whether it takes text and gaps, one by one and in batches
+    )
     no_sum: ClassVar[str] = ""  # why models of this class cannot be united, if so
     strategy: Any  # of an expansion: the maintenance in use
     kernel: Kernel | None
@@ -241,6 +244,10 @@ class StreamModel(base.Estimator):
         self.change_names(self.features.add, names)
         if columns.approximates:
             warn_of_width(self)
+
+    def is_whole(self, names: Collection[Any]) -> bool:
+        """Whether examples with these features lack none that has to be filled in."""
+        return True
 
     def try_kernel(self, x: Any) -> None:
         """Call a kernel function of the user on a first row in plain Python: what it raises is raised."""

@@ -130,6 +130,7 @@ class Known:
 class TableReader(WordTables):
     """A model that reads any table."""
 
+    reads_tables = True
     # The columns of numbers that were in all of the first examples; None: it does not know them
     always: frozenset[Any] | None = None
 
@@ -147,7 +148,7 @@ class TableReader(WordTables):
 
     def _score_any(self, x: dict[Any, Any], read: bool) -> Any:
         if (self.edition.get("known") or self._known()).reads_cells:
-            x = self._read(x)
+            x = self.read(x)
             found = self._score_whole(x, read)
             if found is not OTHERWISE:
                 return found
@@ -162,13 +163,18 @@ class TableReader(WordTables):
         return super()._written(self._encoded(x)[0])
 
     def _taken(self, x: dict[Any, Any]) -> dict[Any, float]:
-        return self._encoded(x)[0]
+        return self.read(x, predicted=False)
 
-    def _read(self, x: dict[Any, Any]) -> dict[Any, float]:
-        """An example to be predicted, as numbers."""
+    def is_whole(self, names: Collection[Any]) -> bool:
+        return not self.always or self.always.issubset(names)
+
+    def read(self, x: dict[Any, Any], predicted: bool = True) -> dict[Any, float]:
+        """An example as numbers; `predicted`: an infinite one counts as absent."""
         try:
             return self._encoded(x)[0]
         except ValueError:
+            if not predicted:
+                raise
             present = {k: v for k, v in x.items() if is_gap(v) or not is_missing(v)}
             return self._encoded(present)[0]
 
@@ -324,11 +330,11 @@ class TableReader(WordTables):
     # many examples
 
     def batch_of(self, X: Any, predicted: bool = False) -> Batch:
-        if isinstance(X, Batch):
+        if isinstance(X, RawBatch):
             return X
-        batch = Batch(X)
-        if batch.listed or getattr(batch.given, "dtype", None) != getattr(X, "dtype", None):
-            return batch.checked(predicted)  # sparse, or an array of dates, which came as text
+        batch = X if isinstance(X, Batch) else Batch(X)
+        if batch.listed or getattr(X, "dtype", np.dtype(float)).kind in "mM":
+            return batch.checked(predicted)  # sparse, or dates
         if not batch.bad.any() and not self._lacks(batch.names):
             return batch
         cells = RawBatch(batch, predicted)

@@ -225,7 +225,7 @@ class AutoKernelRegressor(Inspected, Regressor):
             return super().predict_one(x)
         from .distributions import TargetDistribution  # here, as River's proba takes long to load
 
-        x = self._read(x)
+        x = self.read(x)
         scores, quantiles = self._scores_read(Batch.of_one(x), n_scores=2)
         mean, spread = scores[0].tolist()
         return TargetDistribution(mean, spread, quantiles)

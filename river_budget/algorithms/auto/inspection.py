@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,23 @@ import numpy as np
 from ...core import memory
 from ...core.passes.auto import tables as core
 from ...inputs.batches import Batch
+from ...inputs.features import Category
 from ...model.calls import Workspace, rows_for
 from ...model.lock import looks_at_the_model
-from .categories import TableReader
+from .categories import GAPS, TableReader
 
 SHOWN = 5  # examples and features in the text of debug_one
+
+
+def in_columns(names: Iterable[Any], values: Iterable[float], means: Any) -> dict[Any, Any]:
+    """A stored example by columns: of the features of texts, the text that it had."""
+    found: dict[Any, Any] = {}
+    for name, value, mean in zip(names, values, means, strict=True):
+        if type(name) is not Category:
+            found[name] = value
+        elif value > mean and name != GAPS:
+            found[name[0]] = name[1]
+    return found
 
 
 class Inspected(TableReader):
@@ -65,11 +78,11 @@ class Inspected(TableReader):
         A dict of the `prediction`; `examples`, the stored examples nearest to this one: dicts of their
         `features`, `target`, `share` in the vote, squared `distance` and `arrival`, the largest share first; and
         `features`: the share of every feature in these distances. (Stored features are clipped to four
-        standard deviations, and those that were known when the example came.) A model of words stores no
+        standard deviations, and those that were known when the example came. A column of text holds the text.) A model of words stores no
         examples: there, `features` are the parts of the names in what its linear models say.
 
         """
-        x = self._read(x)
+        x = self.read(x)
         predict = self.predict_one  # type: ignore[attr-defined]
         found: dict[str, Any] = {"prediction": predict(x), "examples": [], "features": {}}
         if self.block is None:
@@ -89,7 +102,7 @@ class Inspected(TableReader):
             targets = [labels.known[int(target)] for target in targets]
         found["examples"] = [
             {
-                "features": dict(zip(self.features, features[k], strict=True)),
+                "features": in_columns(self.features, features[k], moments[core.MEAN]),
                 "target": targets[k],
                 "share": float(shares[k]),
                 "distance": float(near[core.DISTANCE, k]),
