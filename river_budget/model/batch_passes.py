@@ -36,7 +36,7 @@ class ManyAtOnce(StreamModel):
 
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """Run the learning pass over all rows; where it stops, prepare the model and continue."""
-        done, n, work = 0, len(rows), Workspace(self, self.block)
+        done, n, work = 0, len(rows), self.edition.get("work") or Workspace(self, self.block)
         while done < n:
             some = slice(done, min(done + EXAMPLES_PER_CALL, n))
             examples = rows_for(rows[some], targets[some], weights[some], scores[some])

@@ -190,7 +190,7 @@ class OneByOne(ManyAtOnce):
         try:
             call = self._call_with(x)
         except ValueError:
-            call = self._call_with(self.features.present(x))
+            call = self._call_with(self._without_bad(x))
         with self.lock.held:
             if call.edition is not self.edition:
                 call = self._written(call.x)
@@ -208,6 +208,10 @@ class OneByOne(ManyAtOnce):
     def _taken(self, x: dict[Any, Any]) -> dict[Any, float]:
         """A copy of an example, as numbers."""
         return self.features.taken(x)
+
+    def _without_bad(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        """An example to be predicted without values that count as absent."""
+        return self.features.present(x)
 
     def _call_with(self, x: dict[Any, Any]) -> Any:
         """A call that holds this example: as the last prediction has written it, or written now."""
