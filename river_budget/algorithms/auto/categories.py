@@ -342,8 +342,8 @@ class TableReader(WordTables):
         if isinstance(X, RawBatch):
             return X
         batch = X if isinstance(X, Batch) else Batch(X)
-        if batch.listed or getattr(X, "dtype", np.dtype(float)).kind in "mM":
-            return batch.checked(predicted)  # sparse, or dates
+        if batch.listed or getattr(X, "dtype", np.dtype(float)).kind in "mMV":
+            return batch.checked(predicted)  # sparse, or dates, or bytes of no kind
         if not batch.bad.any() and not self._lacks(batch.names):
             return batch
         cells = RawBatch(batch, predicted)
