@@ -20,7 +20,8 @@ NO_NUMBERS = str, bytes, datetime.date, datetime.time, np.datetime64
 
 def takes_numbers_only(step: Any) -> bool:
     """Whether a step refuses text, or learns it before somebody refuses it: our models and maps, and all scalers."""
-    return issubclass(type(step), StreamModel) or type(step).__name__ in SCALERS
+    ours = issubclass(type(step), StreamModel)
+    return (ours and not type(step)._reads_tables) or type(step).__name__ in SCALERS
 
 
 def takes_text(step: Any) -> bool:

@@ -48,10 +48,13 @@ class Batch:
                 self._take_columns(self.frame.seen)
 
     @classmethod
-    def of(cls, names: list[Any], rows: Any) -> Batch:
-        """A batch from a matrix of float64, or lists, that have been checked, and the names of its columns."""
+    def of(cls, names: list[Any], rows: Any, frame: Frame | None = None) -> Batch:
+        """A batch from a matrix of float64, or lists, that have been checked, and the names of its columns.
+
+        frame: in which the examples came.
+        """
         batch = cls.__new__(cls)
-        batch.names, batch.rows = names, rows
+        batch.names, batch.rows, batch.frame = names, rows, frame
         return batch
 
     @classmethod

@@ -22,7 +22,14 @@ import numpy as np
 
 from ..parameters import check_example, is_missing, number
 
-PLAIN_KINDS = frozenset({str, int})
+
+class Category(tuple[Any, ...]):
+    """The name of a feature that a model has made of a text: (column, text). Equal to the tuple."""
+
+    __slots__ = ()
+
+
+PLAIN_KINDS, TUPLES = frozenset({str, int}), frozenset({tuple, Category})
 # types of the sum of 0.0 and an example's values, if struct takes these: of numpy's complex numbers it would lose a part
 SUMS = frozenset({float, np.float64, np.float32})
 # numbers that are equal only to what they are as a float. (numpy compares its small ones with a float as one of theirs.)
@@ -43,7 +50,7 @@ def are_plain(names: Collection[Any]) -> bool:
     """Whether all names are exactly str, int or tuples of these: comparing them runs no Python code."""
     return PLAIN_KINDS.issuperset(map(type, names)) or all(
         type(name) in PLAIN_KINDS
-        or (type(name) is tuple and all(type(part) in PLAIN_KINDS for part in name))
+        or (type(name) in TUPLES and all(type(part) in PLAIN_KINDS for part in name))
         for name in names
     )
 

@@ -65,8 +65,8 @@ def _stamp_in(block: Any) -> int:
 
 
 def nothing_prepared() -> dict[str, Any]:
-    """Attributes that invalidate all prepared calls, for a model with another block or other labels."""
-    return {"_free_rows": [], "_free_lists": [], "_version": object()}
+    """Attributes of a model with another block, or other labels: calls that were prepared before do not count."""
+    return {"_free_rows": [], "_free_lists": [], "_version": {}}
 
 
 class StreamModel(base.Estimator):
@@ -81,6 +81,9 @@ class StreamModel(base.Estimator):
     _block: Any  # None before the first example
     _usual_kernel: ClassVar[Kernel] = RBF()  # of the task, if neither user nor algorithm name one
     _takes_lists = True  # whether passes take lists of present features, or whole rows only
+    _reads_tables: ClassVar[bool] = (
+        False  # whether it takes text and gaps, one by one and in batches
+    )
     _unmergeable_because: ClassVar[str] = ""  # why models of this class cannot be united, if so
     _strategy: Any  # of an expansion: the maintenance in use
     kernel: Kernel | None
@@ -89,8 +92,9 @@ class StreamModel(base.Estimator):
     scale: Any
     _free_rows: list[Any]  # calls with room for an example with all known names
     _free_lists: list[Any]  # calls with room for a list of features
-    # another object whenever names, labels or the block change: examples written before are written again
-    _version: object
+    # another object whenever names, labels or the block change: examples written before are written again. What follows
+    # from the names may be kept in it
+    _version: dict[str, Any]
     # columns of the batch with which a model begins: d of "c/d" counts empty ones, too
     _first_columns = 0
 
@@ -241,6 +245,10 @@ class StreamModel(base.Estimator):
         if columns.approximates:
             warn_of_width(self)
 
+    def _is_whole(self, names: Collection[Any]) -> bool:
+        """Whether examples with these features lack none that has to be filled in."""
+        return True
+
     def _try_kernel(self, x: Any) -> None:
         """Call a kernel function of the user on a first row in plain Python: what it raises is raised."""
         if isinstance(kernel := self._kernel_in_use, Custom):
@@ -254,9 +262,9 @@ class StreamModel(base.Estimator):
         self._swap_in(changed)
 
     def _change_names(self, change: Callable[..., None], *given: Any) -> None:
-        """Change places of names by a method of the index. The same step invalidates prepared calls, which refer to the old
-        ones, also those that another thread is writing."""
-        change(*given, functools.partial(vars(self).update, _free_rows=[], _version=object()))
+        """Change places of names by a method of the index, and with them, in one step: what refers to the old ones, prepared
+        rows and what other threads have written meanwhile, does not count any more."""
+        change(*given, functools.partial(vars(self).update, _free_rows=[], _version={}))
 
     def _begin_with(self, names: list[Any]) -> None:
         """Create the block for the first features."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inputs.batches import Batch
+from ..inputs.batches import Batch, batch_of
 from ..kernels import Custom
 from ..messages.stream_warnings import issue_warnings
 from .base import StreamModel
@@ -30,9 +30,13 @@ class Part(NamedTuple):
 class ManyAtOnce(StreamModel):
     """How a model learns and scores a batch, whose targets and numbers have been checked."""
 
+    def _batch_of(self, X: Any, predicted: bool = False) -> Batch:
+        """A checked batch of the examples of a user."""
+        return batch_of(X, predicted)
+
     def _run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """Run the learning pass over all rows; where it stops, prepare the model and continue."""
-        done, n, work = 0, len(rows), Workspace(self, self._block)
+        done, n, work = 0, len(rows), self._version.get("work") or Workspace(self, self._block)
         while done < n:
             some = slice(done, min(done + EXAMPLES_PER_CALL, n))
             examples = rows_for(rows[some], targets[some], weights[some], scores[some])

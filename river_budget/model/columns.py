@@ -55,6 +55,15 @@ class Columns:
     def restore(self, model: Any, own: Mapping[str, Any]) -> None:
         """Take over what the record in a file says of the sizes of tables, before there is a block."""
 
+    def of_names(self, model: Any) -> dict[str, Any]:
+        """What is saved to files about the names, beside their places: values of JSON."""
+        return {}
+
+    def restore_names(self, model: Any, found: Mapping[str, Any]) -> None:
+        """Take it over from a file."""
+        if found:
+            raise ValueError("its names have no such facts")
+
     def most_entries(self, model: Any) -> int:
         """How many entries of a sparse matrix are learned at a time."""
         return 2**18

@@ -12,7 +12,7 @@ from river import base
 
 from ..core import memory
 from ..core.codes import Task
-from ..inputs.batches import Batch, batch_of
+from ..inputs.batches import Batch
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
 from ..kernels import RBF
 from ..parameters import Fixed
@@ -31,7 +31,7 @@ class Supervised(OneByOne):
     @mutating
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
-        self._learn_batch(batch_of(X), y, w, predict=False)
+        self._learn_batch(self._batch_of(X), y, w, predict=False)
 
     @mutating
     def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
@@ -40,7 +40,7 @@ class Supervised(OneByOne):
         Takes frames, and 2-D arrays whose columns are the features 0, 1, ... Boolean targets make both labels
         known from the start; otherwise classifiers predict None until the first label is learned.
         """
-        return self._learn_batch(batch_of(X), y, w, predict=True)
+        return self._learn_batch(self._batch_of(X), y, w, predict=True)
 
     def _learn_batch(self, batch: Batch, y: Any, w: Any, predict: bool) -> Any:
         """Learn a batch that is checked whole before; returns predictions, if they are wanted."""
@@ -55,7 +55,7 @@ class Supervised(OneByOne):
 
     def predict_many(self, X: Any) -> Any:
         """The predictions of `predict_one` for each row: of a frame a series of the same library, else an array."""
-        batch = batch_of(X, predicted=True)
+        batch = self._batch_of(X, predicted=True)
         return batch.series(self._predictions(*self._scores_read(batch)), self._target_name)
 
     def _predictions(self, scores: Rows, read: Any = None) -> Any:
@@ -150,7 +150,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
             except (KeyError, TypeError):
                 labels.check([y])
                 scores, (labels, *_) = self._score_row(x, True) if wanted else (None, (labels,))
-                if self._learn_new_label(self._features.checked_copy(x), plain(y), w) is not AGAIN:
+                if self._learn_new_label(self._taken(x), plain(y), w) is not AGAIN:
                     return scores, labels
             else:
                 found = [None, labels]  # before: behind the pass nothing else may ask for memory
@@ -255,7 +255,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
 
     def predict_proba_many(self, X: Any) -> Any:
         """The probabilities of `predict_proba_one` for each row, with a column for each label."""
-        batch = batch_of(X, predicted=True)
+        batch = self._batch_of(X, predicted=True)
         scores, (labels, *link) = self._scores_read(batch)
         return batch.table(labels.probabilities(scores, *link))
 

@@ -17,6 +17,7 @@ from .calls import PreparedList, PreparedRow, Unwritten
 from .lock import NESTED
 
 AGAIN: Any = object()
+OTHERWISE: Any = object()
 SHORT_LIST_FEATURES = 32  # features of an example
 
 
@@ -50,14 +51,21 @@ class OneByOne(ManyAtOnce):
         Returns the scores before it was learned, if they are wanted; AGAIN, with nothing learned, if another thread has
         added a label.
         """
+        found = self._learn_whole(x, target, w, labels, wanted)
+        return self._learn_any(x, target, w, labels, wanted) if found is OTHERWISE else found
+
+    def _learn_whole(
+        self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
+    ) -> Any:
+        """The same for an example with exactly the known features; OTHERWISE, with nothing learned, for any other."""
         lock, rows = self._lock, self._free_rows
         try:
             row = rows.pop()
         except IndexError:
-            return self._learn_any(x, target, w, labels, wanted)
+            return OTHERWISE
         if not row.try_write(x):
             rows.append(row)
-            return self._learn_any(x, target, w, labels, wanted)
+            return OTHERWISE
         row.target[0], row.weight[0] = target, w
         with lock.held:
             # free_rows is another list if another thread has changed names, labels or block
@@ -75,7 +83,7 @@ class OneByOne(ManyAtOnce):
                     scores = read_scores(row.scores) if wanted else None
                     rows.append(row)  # afterwards, as a signal handler may take it
                     return scores
-        return self._learn_any(x, target, w, labels, wanted)
+        return OTHERWISE
 
     def _learn_any(
         self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
@@ -158,24 +166,32 @@ class OneByOne(ManyAtOnce):
         River's scalers return NaN for features that they have not learned, and in progressive validation the
         prediction comes first.
         """
+        found = self._score_whole(x, read)
+        return self._score_any(x, read) if found is OTHERWISE else found
+
+    def _score_whole(self, x: dict[Any, Any], read: bool) -> Any:
+        """The same for an example with exactly the known features; OTHERWISE for any other."""
         rows = self._free_rows
         try:
             row = rows.pop()
         except IndexError:
-            pass
+            return OTHERWISE
+        if row.try_write(x):
+            with self._lock.held:
+                if rows is self._free_rows:
+                    scores = row.score()
+                    rows.append(row)
+                    return (scores, self._reading()) if read else scores
         else:
-            if row.try_write(x):
-                with self._lock.held:
-                    if rows is self._free_rows:
-                        scores = row.score()
-                        rows.append(row)
-                        return (scores, self._reading()) if read else scores
-            else:
-                rows.append(row)
+            rows.append(row)
+        return OTHERWISE
+
+    def _score_any(self, x: dict[Any, Any], read: bool) -> Any:
+        """The same for any example."""
         try:
             call = self._call_with(x)
         except ValueError:
-            call = self._call_with(self._features.present(x))
+            call = self._call_with(self._without_bad(x))
         with self._lock.held:
             if call.version is not self._version:
                 call = self._prepare_call(call.x)
@@ -203,6 +219,14 @@ class OneByOne(ManyAtOnce):
         return found
 
     # calls
+
+    def _taken(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """A copy of an example, as numbers."""
+        return self._features.checked_copy(x)
+
+    def _without_bad(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        """An example to be predicted without values that count as absent."""
+        return self._features.present(x)
 
     def _call_with(self, x: dict[Any, Any]) -> Any:
         """A call that holds this example: as the last prediction has written it, or written now."""

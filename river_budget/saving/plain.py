@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import kernels, maintenance
 from ..core import custom_kernels
+from ..inputs.features import TUPLES
 from ..parameters import Value
 from .errors import SavedModelError, damaged
 
@@ -31,7 +32,7 @@ def encoded(value: Any, depth: int = 0) -> Any:
         return value
     if type(value) is float and value == value:  # not NaN, which as a name is never equal to itself
         return {"float": repr(value)}
-    if type(value) is tuple and depth < DEEPEST_TUPLE:
+    if type(value) in TUPLES and depth < DEEPEST_TUPLE:
         return {"tuple": [encoded(part, depth + 1) for part in value]}
     if type(value) is dict and depth < DEEPEST_TUPLE:
         pairs = [[encoded(key), encoded(part, depth + 1)] for key, part in value.items()]

@@ -7,6 +7,7 @@ memory is laid out. All other values, above all sizes, are checked (trust.py).
     numbers   of the header of a block, as in trust.NUMBERS
     own       the algorithm's own numbers, None for NaN
     places    those of the features, where there are gaps between them
+    names     what else a model knows of its features (Columns.of_names)
     arrays    the folder of its arrays in the file: features or support vectors, coefficients and so on, only the
               columns in use; and tables of the algorithm's own
 """
@@ -53,6 +54,8 @@ def encoded(model: Any, arrays: Arrays) -> Node:
     node["features"] = [plain.encoded(name) for name in names]
     if model._features.vacant:
         node["places"] = [places[name] for name in names]
+    if found := model.algorithm.columns.of_names(model):
+        node["names"] = found
     if hasattr(model, "_labels"):
         node["labels"] = [plain.encoded(label) for label in model._labels.known]
     if model._block is None:
@@ -111,6 +114,13 @@ def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
     model._entropy = trust.number(node.get("entropy"), "entropy", *trust.RANDOM)
     model._target_name = plain.name(node.get("target_name"))
     _restore_features(model, node, source)
+    facts = node.get("names", {})
+    if not isinstance(facts, dict):
+        raise damaged("what it knows of its names is missing")
+    try:
+        model.algorithm.columns.restore_names(model, facts)
+    except (TypeError, ValueError) as error:
+        raise damaged(str(error)) from None
     if hasattr(model, "_labels"):
         _restore_labels(model, _names(node.get("labels"), "labels", source))
     if "numbers" in node:

@@ -146,8 +146,8 @@ def batch_for(model: Any, X: Any) -> Batch:
     while isinstance(first, compose.Pipeline) or part_of(first):
         name = part_of(first)
         first = getattr(first, name) if name else next(iter(first.steps.values()))
-    is_step = isinstance(first, base.Transformer)
-    checks = takes_numbers_only(first) or (batch.all_numbers and not is_step)
+    takes_gaps = isinstance(first, base.Transformer) or (is_model(first) and first._reads_tables)
+    checks = takes_numbers_only(first) or (batch.all_numbers and not takes_gaps)
     return batch.checked() if checks else batch
 
 

@@ -289,7 +289,9 @@ def test_a_missing_feature_counts_as_zero(model):
         assert model.decision_function_one(x) == other.decision_function_one(x_full)
         model.learn_one(x, y)
         other.learn_one(x_full, y)
-    assert scores(model, stream) == scores(model, full) == scores(other, stream)
+    assert scores(model, stream) == scores(model, full) == scores(other, full)
+    if not model._reads_tables:  # to the other one, these columns were always there
+        assert scores(model, stream) == scores(other, stream)
 
 
 @pytest.mark.parametrize("model", one_of_each(MODELS))

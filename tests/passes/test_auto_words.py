@@ -221,7 +221,7 @@ def test_the_budget_may_change():
 def test_values_that_are_no_numbers_are_refused_by_name():
     model = learned(begun_with_words(documents(30)))
     before = model.predict_proba_one({"w1": 1.0})
-    for value in (math.nan, math.inf, "text"):
+    for value in (math.inf, [1.0]):
         with pytest.raises(ValueError, match="'strange'"):
             model.learn_one({"w1": 1.0, "strange": value}, 0)
     assert model.predict_proba_one({"w1": 1.0}) == before

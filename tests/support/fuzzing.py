@@ -61,7 +61,8 @@ LIFE = 60  # mean number of operations with one model
 NAMES = ["a", "b", "c", "d", "e", "f", 7, ("g", 1)]
 LABELS = ["blue", "amber", "coral", "dun", 3, ("e", 5)]
 SIZES = [10.0**power for power in (-300, -160, -30, -8, 8, 30, 150, 155, 300)]
-BAD = [None, math.nan, math.inf, -math.inf, "text", b"1", 10**400, [1.0], {}, 1j, np.ones(2), float]
+OF_TABLES = [None, math.nan, "text", b"1"]  # which some models learn
+BAD = [*OF_TABLES, math.inf, -math.inf, 10**400, [1.0], {}, 1j, np.ones(2), float]
 
 
 def any_number(rng):
@@ -262,6 +263,8 @@ class Fuzzer:
         for _ in range(self.rng.randrange(1, 4)):
             x = self.any_example()
             self.seen.append(x)
+            if self.model.reads_tables and x and self.rng.random() < 0.3:
+                x = x | {self.rng.choice(list(x)): self.rng.choice([*OF_TABLES, "red", "blue"])}
             del self.seen[:-50]
             if is_supervised(self.model):
                 self.model.learn_one(x, any_target(self.rng, self.model), any_weight(self.rng))
@@ -294,7 +297,8 @@ class Fuzzer:
     def bad_example(self):
         """An invalid example raises an error or does nothing; the model is unchanged."""
         before = file_of(self.model)
-        x = self.any_example() | {self.rng.choice(NAMES): self.rng.choice(BAD)}
+        bad = BAD[len(OF_TABLES) :] if self.model.reads_tables else BAD
+        x = self.any_example() | {self.rng.choice(NAMES): self.rng.choice(bad)}
         with self.refusal(ValueError):
             if is_supervised(self.model):
                 self.model.learn_one(x, any_target(self.rng, self.model))
@@ -346,9 +350,17 @@ class Fuzzer:
             y[rng.randrange(n)] = None
         elif kind == 7:
             X = np.array(X, object)
-            X[rng.randrange(n), rng.randrange(width)] = rng.choice(["text", None, 1j, math.nan])
+            bad = [1j, math.inf] if self.model.reads_tables else ["text", None, 1j, math.nan]
+            X[rng.randrange(n), rng.randrange(width)] = rng.choice(bad)
         elif kind == 8:
-            X = np.zeros((n, width), rng.choice(["M8[s]", "V8", "S3", "c16", [("a", "f8")]]))
+            kinds = [
+                "M8[s]",
+                "V8",
+                "c16",
+                [("a", "f8")],
+                *([] if self.model.reads_tables else ["S3"]),
+            ]
+            X = np.zeros((n, width), rng.choice(kinds))
         elif kind >= 10:
             X = bad_sparse(rng, n, width, kind)
         else:

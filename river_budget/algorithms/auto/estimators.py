@@ -13,7 +13,7 @@ from ...core.passes.auto import tables as core
 from ...core.passes.auto.linear_models import N_RATES
 from ...core.passes.auto.words import classes as word_classes
 from ...core.passes.auto.words import numbers as word_numbers
-from ...inputs.batches import Batch, batch_of
+from ...inputs.batches import Batch
 from ...model.algorithm import After, Algorithm
 from ...model.estimators import Classifier, Regressor
 from .checks import FILES
@@ -29,19 +29,24 @@ __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 
 
 class AutoKernelClassifier(Inspected, Classifier):
-    """A kernel classifier without settings, which needs no scaler in front of it.
+    """A kernel classifier without settings, which needs no scaler, encoder or imputer in front of it.
 
-    It takes features in any unit, learns which of them matter, follows drift, and its probabilities can be used as they are. A memory holds the recent examples and older
-    ones that were hard to predict; behind it an archive of the latest thousands is searched along links. Votes
+    It takes features in any unit, learns which of them matter, follows drift, and its probabilities can be used as they
+    are. A memory holds the recent examples and older ones that were hard to predict; behind it an archive of the latest thousands is searched along links. Votes
     of the nearest work on both, a kernel on the memory, with a weight for each feature that is learned from every
     example. Linear models and random binning need no memory. A mixer weighs the
     opinions of all of these by a Newton step.
 
     Time and memory for an example are the same from the first to the last. Both grow with `budget`, the
-    number of features and the number of classes. A missing feature counts as 0, as everywhere in this
-    package. A weight above 1000 counts as 1000.
+    number of features and the number of classes. A weight above 1000 counts as 1000.
 
-    Texts are examples of few names out of very many: from 1024 names on it changes to words, with experts that
+    Text in a column is a category: a feature `(column, text)` that is 1. At most 64 of a column have a feature of their own,
+    and 512 of all columns; all others share `(column, "<other>")`. None and NaN count as the mean of the column, and so does
+    a number that is not there, but was in each of the first 32 examples; any other feature that is not there is 0. The
+    number of such gaps is a feature too (the guide, [categories](guide/categories.md) and
+    [missing values](guide/missing_values.md)).
+
+    Documents are examples of few names out of very many: from 1024 names on it changes to words, with experts that
     need no dense rows (the guide, [text](guide/text.md)).
 
     Not for a small memory (two to four megabytes, and six to nine with 26 classes or 100 features), nor for rows of
@@ -146,7 +151,7 @@ class AutoKernelRegressor(Inspected, Regressor):
     """A kernel regressor without settings: for features and targets in any unit.
 
     The same memory, metric and mixer as in `AutoKernelClassifier`, with experts that predict numbers. There
-    is no need to scale features or targets.
+    is no need to scale features or targets, to encode text or to fill gaps: it reads tables as the classifier does.
 
     `predict_one(x, with_dist=True)` returns a distribution: a `proba.Gaussian` of River, also with `quantile` and
     `interval`. Its spread is that of the errors made on similar examples and of late, and its quantiles are learned
@@ -232,7 +237,7 @@ class AutoKernelRegressor(Inspected, Regressor):
             return super().predict_one(x)
         from .distributions import TargetDistribution  # here, as River's proba takes long to load
 
-        x = self._features.checked_copy(self._features.present(x))
+        x = self._read(x)
         scores, quantiles = self._scores_read(Batch.of_one(x), n_scores=2)
         mean, spread = scores[0].tolist()
         return TargetDistribution(mean, spread, quantiles)
@@ -245,7 +250,7 @@ class AutoKernelRegressor(Inspected, Regressor):
         """
         if quantiles is None:
             return super().predict_many(X)
-        levels, batch = list(quantiles), batch_of(X, predicted=True)
+        levels, batch = list(quantiles), self._batch_of(X, predicted=True)
         scores, learned = self._scores_read(batch, n_scores=2)
         (mean, spread), units = scores.T, at_levels(learned, levels)
         return batch.table(

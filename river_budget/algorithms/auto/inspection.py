@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,26 @@ from ...core import memory
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.trend import DOUBT
 from ...inputs.batches import Batch
+from ...inputs.features import Category
 from ...model.calls import Workspace, rows_for
 from ...model.lock import locked_read
-from .words import WordTables
+from .table_reader import GAPS, TableReader
 
 SHOWN = 5  # examples and features in the text of debug_one
 
 
-class Inspected(WordTables):
+def in_columns(names: Iterable[Any], values: Iterable[float], means: Any) -> dict[Any, Any]:
+    """A stored example by columns: of the features of texts, the text that it had."""
+    found: dict[Any, Any] = {}
+    for name, value, mean in zip(names, values, means, strict=True):
+        if type(name) is not Category:
+            found[name] = value
+        elif value > mean and name != GAPS:
+            found[name[0]] = name[1]
+    return found
+
+
+class Inspected(TableReader):
     """Importances, experts, explanations."""
 
     @locked_read
@@ -71,7 +84,7 @@ class Inspected(WordTables):
 
     def _desk_of(self, x: dict[Any, Any]) -> Any:
         """The desk of a prediction, with what it has found."""
-        rows = Batch.of_one(self._features.checked_copy(x)).known(self._features, self._takes_lists)
+        rows = Batch.of_one(x).known(self._features, self._takes_lists)
         work, zeros = Workspace(self, self._block), np.zeros(1)
         work.run(self._scoring_pass, rows_for(rows, zeros, zeros, np.zeros((1, self._n_outputs))))
         return work.arguments["desk"]
@@ -85,11 +98,11 @@ class Inspected(WordTables):
         A dict of the `prediction`; `examples`, the stored examples nearest to this one: dicts of their
         `features`, `target`, `share` in the vote, squared `distance` and `arrival`, the largest share first; and
         `features`: the share of every feature in these distances. (Stored features are clipped to four
-        standard deviations, and those that were known when the example came.) A model of words stores no
+        standard deviations, and those that were known when the example came. A column of text holds the text.) A model of words stores no
         examples: there, `features` are the parts of the names in what its linear models say.
 
         """
-        x = self._features.present(x)
+        x = self._read(x)
         predict = self.predict_one  # type: ignore[attr-defined]
         found: dict[str, Any] = {"prediction": predict(x), "examples": [], "features": {}}
         if self._block is None:
@@ -110,7 +123,7 @@ class Inspected(WordTables):
             targets = [labels.known[int(target)] for target in targets]
         found["examples"] = [
             {
-                "features": dict(zip(self._features, features[k], strict=True)),
+                "features": in_columns(self._features, features[k], moments[core.MEAN, first:]),
                 "target": targets[k],
                 "share": float(shares[k]),
                 "distance": float(near[core.DISTANCE, k]),

@@ -11,12 +11,14 @@ from ...core import memory
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import COARSENESS
 from ...core.random_numbers import uniforms
+from ...inputs.features import Category
 from ...model.columns import Columns
 from ..features.drawn import key_of
 from .categories import decide
 
 # tables that follow from the seed, the names of features and the memory, and are not in files
 DRAWN = {"keys", "slots", "held"}
+NEW_METRIC = 1.0, 0.0, 1e-3  # of a feature: its weight, the logarithm of that, squared gradients
 NO_DRAW = 2.0  # larger than all numbers that are drawn
 BINS = ("the bins",)  # in place of the name of a feature
 OLDEST = 4  # without room, one name in so many is forgotten
@@ -51,7 +53,7 @@ class Room(Columns):
             return
         tables = model._tables
         metric, slots = tables["metric"], tables["slots"]
-        metric[core.IMPORTANCE], metric[core.SQUARE] = 1.0, 1e-3
+        metric[:] = np.reshape(NEW_METRIC, (3, 1))
         tables["quantiles"][:] = core.NORMAL_QUANTILES
         np.fill_diagonal(tables["covariance"], 1.0)
         # width, shift and hash of all bins depend on the seed only; no slot has a feature yet
@@ -83,6 +85,30 @@ class Room(Columns):
         good = 0 <= model._watches <= core.KEEPS and 0 <= model._n_means <= core.MOST_MEANS
         if not good or of_rows != ((model._watches == 0) == (model._n_means > 0)):
             raise ValueError("its columns of target means are out of range")
+
+    def of_names(self, model: Any) -> dict[str, Any]:
+        if model._always is None:
+            return {}
+        names = model._features.in_rows
+        made = [at for at, name in enumerate(names) if type(name) is Category]
+        always = [at for at, name in enumerate(names) if name in model._always]
+        return {"made": made, "always": always}
+
+    def restore_names(self, model: Any, found: Mapping[str, Any]) -> None:
+        if not found:
+            return
+        names, features = model._features.in_rows, model._features
+        made, always = found.get("made", ()), found.get("always", ())
+        for some in (made, always):
+            if not all(type(at) is int and 0 <= at < len(names) for at in some):
+                raise ValueError("what it knows of its names is out of range")
+        for at in made:
+            if type(names[at]) is not tuple or [*map(type, names[at][1:])] != [str]:
+                raise ValueError("a text of its columns has no column")
+            names[at] = Category(names[at])
+        model._features = model._index_of(names)
+        model._features.move_to(features.places.values())
+        model._always = frozenset(names[at] for at in always)
 
     def most_entries(self, model: Any) -> int:
         return ENTRIES_OF_A_PART if model._of_words else super().most_entries(model)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...inputs.batches import batch_of
+from ...inputs.batches import Batch, batch_of
 from ...inputs.features import FeatureIndex
 from ...inputs.frames import Frame, as_list
 from ...inputs.targets import Targets, array_of, weights
@@ -45,7 +45,7 @@ class Chunk:
     ):
         if y is None and template._supervised and not predicted:
             raise ValueError("y is missing: this model learns from targets")
-        self.numeric = is_estimator(template)
+        self.numeric, self.template = is_estimator(template), template
         self.frame = None if isinstance(X, (list, tuple)) else Frame(X)
         self.names: list[Any] | None = None
         self.rows: Any = (
@@ -80,16 +80,28 @@ class Chunk:
 
     def _read_numbers(self, predicted: bool) -> None:
         """Rows of equal features become a matrix; those of others are checked."""
-        if self.frame is None:
-            batch = batch_of_dicts(self.rows, predicted)
-        else:
-            batch = batch_of(self.rows, predicted)
+        try:
+            batch = self._batch(predicted and not self.template._reads_tables)
+        except ValueError:
+            if not self.template._reads_tables:
+                raise
+            batch = None  # models that read text and gaps get the rows as they are
+            self.rows = self.rows if self.frame is None else self.rows.rows(named=True)
         if batch is not None:
             self.names, self.rows = batch.names, batch.matrix()
+            return
+        if self.template._reads_tables:
+            for x in self.rows:
+                self.template._read(x, predicted)
             return
         index = FeatureIndex()
         for x in self.rows:
             index.checked_copy(index.present(x) if predicted else x)
+
+    def _batch(self, predicted: bool) -> Batch | None:
+        """The rows as a matrix, where they have equal features."""
+        of_dicts = self.frame is None
+        return batch_of_dicts(self.rows, predicted) if of_dicts else batch_of(self.rows, predicted)
 
     def _targets(self, y: Any, template: Any) -> Any:
         targets = Targets(y, len(self))

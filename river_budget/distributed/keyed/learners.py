@@ -103,7 +103,11 @@ class OurLesson(Lesson):
 
     def run(self, model: Any, start: int, stop: int) -> list[Any]:
         coded = self._coded_for(model)
-        if coded is None or coded.unknown[start] < coded.unknown[stop]:  # has new labels
+        if (
+            coded is None
+            or not model._is_whole(coded.names)
+            or coded.unknown[start] < coded.unknown[stop]
+        ):  # has new labels
             return self._alone(model, start, stop)
         scores = coded.run(model, start, stop)
         return model._predictions(scores).tolist() if self.predicts else [None] * (stop - start)
@@ -141,7 +145,7 @@ class CodedRows:
     """The rows of a message as arrays, coded for the models that share the indexes of this one."""
 
     def __init__(self, model: Any, names: list[Any], rows: ShardRows, learns: bool):
-        n, self.learns = len(rows), learns
+        n, self.learns, self.names = len(rows), learns, names
         codes = weights = np.zeros(n)  # with weights of 0 any pass only scores
         if learns:
             weights = np.ones(n) if rows.weights is None else rows.weights
