@@ -78,7 +78,6 @@ def test_real_and_drifting_streams_are_replayed(stream, parameters):
 @pytest.mark.parametrize(
     ("kernel", "reference"),
     [(Laplacian(0.3), laplacian(0.3)), (Polynomial(2, 0.5, 1.0), polynomial(2, 0.5, 1.0))],
-    ids=repr,
     ids=lambda value: type(value).__name__,
 )
 def test_other_kernels_and_weights_are_replayed(kernel, reference):

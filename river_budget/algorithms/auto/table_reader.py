@@ -324,7 +324,7 @@ class TableReader(WordTables):
 
     def _learn_call(self, call: Any, target: float, w: float, wanted: bool = False) -> Any:
         known = self._version.get("known") or self._known()
-        if call.edition is not self._version and known.reads_cells:
+        if call.version is not self._version and known.reads_cells:
             # what another thread has made the model forget
             gone = [n for n in self._features.unknown(call.x) if type(n) is Category]
             call.x = {n: v for n, v in call.x.items() if v or n not in gone}
