@@ -90,7 +90,7 @@ def test_a_text_is_a_feature_that_is_1(model):
         assert raw.predict_one(x) == encoded.predict_one({"size": size} | present)
         raw.learn_one(x, y)
         encoded.learn_one({"size": size} | present, y)
-    assert set(raw.features) == {"size", ("colour", "red"), ("colour", "blue")}
+    assert set(raw._features) == {"size", ("colour", "red"), ("colour", "blue")}
     assert raw.importances() == encoded.importances()
 
 
@@ -189,10 +189,10 @@ def test_absent_stays_0_where_names_come_and_go(model):
         x = {f"w{rng.randrange(30)}": 1.0 for _ in range(6)}
         x |= {"the": 1.0} if t < 90 or t % 2 else {}
         words.learn_one(x, t % 2)
-        zeros.learn_one(x | dict.fromkeys(zeros.features, 0.0) | x, t % 2)
+        zeros.learn_one(x | dict.fromkeys(zeros._features, 0.0) | x, t % 2)
         assert words.predict_one(x) == zeros.predict_one(x)
-    assert list(words.features) == list(zeros.features)
-    assert GAPS not in words.features
+    assert list(words._features) == list(zeros._features)
+    assert GAPS not in words._features
 
 
 @pytest.mark.parametrize("model", AUTO)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core import memory
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.target_means import LEAST_VALUES, MOST_NAMES
 
@@ -21,6 +22,8 @@ def decide(model: Any) -> None:
     changed._n_means, changed._watches = len(coded), 0
     names = changed._features.in_rows
     changed._create_block(len(coded) + len(names))
+    # the same as if the columns had been there from the first example on
+    memory.head_of(changed._block).gamma = memory.head_of(model._block).gamma
     changed._table("coded")[0] = coded
     changed.algorithm.columns.write(changed, names, range(len(names)))
     targets, weights = rows[:, 0].copy(), rows[:, 1].copy()
