@@ -277,7 +277,7 @@ def test_copies_and_files_go_on_alike(model):
     learned(model, stream[200:])
     for other in others:
         assert file_of(learned(other, stream[200:])) == file_of(model)
-    assert model.clone().always is None
+    assert model.clone()._always is None
 
 
 @pytest.mark.parametrize("change", ["range", "kind", "column", "keys", "list", "twice"])
@@ -289,11 +289,11 @@ def test_forged_names_are_refused(change):
     if change == "range":
         made.append(99)
     elif change == "kind":
-        node["names"]["always"] = ["size"]
+        node["names"]["_always"] = ["size"]
     elif change == "column":
         made.append(node["features"].index("size"))
     elif change == "keys":
-        del node["names"]["always"]
+        del node["names"]["_always"]
     elif change == "list":
         node["names"] = made
     else:
