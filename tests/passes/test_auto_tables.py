@@ -289,11 +289,11 @@ def test_forged_names_are_refused(change):
     if change == "range":
         made.append(99)
     elif change == "kind":
-        node["names"]["_always"] = ["size"]
+        node["names"]["always"] = ["size"]
     elif change == "column":
         made.append(node["features"].index("size"))
     elif change == "keys":
-        del node["names"]["_always"]
+        del node["names"]["always"]
     elif change == "list":
         node["names"] = made
     else:
