@@ -124,6 +124,7 @@ CORE_ROOMS = [
     "codes",
     "custom_kernels",
     "memory",
+    "own_tables",
     "random_numbers",
     "numerics",
     "trigonometry",
@@ -132,7 +133,7 @@ CORE_ROOMS = [
     "budget",
     "passes",
 ]
-MOST_FILES, MOST_LINES, MOST_LINES_OF_A_FUNCTION = 12, 400, 60
+MOST_FILES, MOST_LINES, MOST_LINES_OF_A_FUNCTION = 14, 450, 60
 MOST_ROOMS = 24  # folders and files of the package
 
 

@@ -565,7 +565,7 @@ def put(*place, value):
         (BSGD, ("numbers", "width"), ["0", "7", str(2**20), "-8"], "width"),
         (BSGD, ("numbers", "scale"), [{"float": "nan"}, {"float": "0.0"}, {"float": "1e200"}], "scale"),
         (BSGD, ("numbers", "gamma"), [{"float": "inf"}, {"float": "-1.0"}, None, "1"], "gamma"),
-        (BSGD, ("numbers", "arrived"), ["0", "5", str(2**63)], "arrived|future"),
+        (BSGD, ("numbers", "arrived"), ["0", "5", str(2**63)], "arrived|out of range"),
         (BSGD, ("numbers", "random"), [str(2**64), "x", "²"], "random"),
         (BSGD, ("own", "project_to_ball"), ["x", str(2**62), "-" + str(2**62), None], "project_to_ball"),
         (BSGD, ("own", "norm2"), ["x", 1, {"RBF": {}}], "norm2|no value"),
@@ -617,7 +617,7 @@ def test_a_file_with_one_vector_more_than_its_budget_is_refused(model):
 def test_two_vectors_that_came_at_once_are_refused(other):
     model = taught(BSGD, 100)
     arrival = views(model._block).arrivals[other]
-    is_refused(with_array(model, "arrivals", put(14, value=arrival)), "at once")
+    is_refused(with_array(model, "arrivals", put(14, value=arrival)), "same arrival")
 
 
 @pytest.mark.parametrize(
@@ -629,9 +629,9 @@ def test_two_vectors_that_came_at_once_are_refused(other):
         (BSGD, "norms", put(0, value=math.nan), "not finite"),
         (BSGD, "norms", put(0, value=-1.0), "norms"),
         (BSGD, "norms", put(0, value=math.inf), "norms"),
-        (BSGD, "arrivals", put(0, value=-1), "future"),
-        (BSGD, "arrivals", put(0, value=10**9), "future"),
-        (BSGD, "arrivals", put(slice(None), value=3), "at once"),
+        (BSGD, "arrivals", put(0, value=-1), "out of range"),
+        (BSGD, "arrivals", put(0, value=10**9), "out of range"),
+        (BSGD, "arrivals", put(slice(None), value=3), "same arrival"),
         (PROJECTING, "factor", put(0, 0, value=math.inf), "not finite"),
         (NEAREST, "per_vector", put(0, 3, value=15.0), "neighbours"),
         (NEAREST, "per_vector", put(0, 3, value=-2.0), "neighbours"),

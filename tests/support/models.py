@@ -171,7 +171,7 @@ AUTO = [entry for entry in MODELS if entry.id.startswith("AutoKernel")]
 SUMS = [
     entry
     for entry in MODELS
-    if not entry.values[0].no_sum and getattr(entry.values[0], "span", "all") == "all"
+    if not entry.values[0]._unmergeable_because and getattr(entry.values[0], "span", "all") == "all"
 ]
 
 

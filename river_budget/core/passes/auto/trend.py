@@ -168,12 +168,12 @@ def rewrite(squares, covariance, i, shift, factor):
         covariance[0, j] += shift * covariance[i, j]
     for j in range(covariance.shape[0]):
         covariance[j, 0] += shift * covariance[j, i]
-    shrink(covariance, i, factor)
-    shrink(covariance, 0, 1.0)
+    scale_row(covariance, i, factor)
+    scale_row(covariance, np.int64(0), 1.0)
 
 
 @inner
-def shrink(covariance, i, factor):
+def scale_row(covariance, i, factor):
     """Multiply a row and a column of the covariance, by less where the variance would be larger than MOST_VARIANCE."""
     largest = factor * math.sqrt(covariance[i, i] / MOST_VARIANCE)
     if largest > 1.0:
