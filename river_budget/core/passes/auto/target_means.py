@@ -19,7 +19,8 @@ least squares has no room for; MOST_KEPT values are kept of each, and any furthe
 from __future__ import annotations
 
 from ...compiling import inner
-from ...numerics import bits_of
+from ...numerics import bits_of, clamp
+from .scaling import LARGEST_VALUE
 from .tables import FIRST_ROWS, KEEPS, MOST_VALUES
 
 LEAST_VALUES, MOST_NAMES = 3, 60
@@ -76,7 +77,7 @@ def keep_row(means, state, x, y, w):
         kept = means.first_rows[state.rounds]
         kept[0], kept[1] = y, w
         for f in range(state.features):
-            kept[2 + f] = x[f]
+            kept[2 + f] = clamp(x[f], LARGEST_VALUE)  # as it is scaled
 
 
 @inner
