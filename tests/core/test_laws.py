@@ -124,6 +124,7 @@ CORE_ROOMS = [
     "codes",
     "custom_kernels",
     "memory",
+    "own_tables",
     "random_numbers",
     "numerics",
     "trigonometry",
