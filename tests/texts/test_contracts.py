@@ -52,6 +52,7 @@ REPLAYED = {  # what the cases of test_replay_family leave out
     "BSGDRegressor": "test_replay.test_removal_replays_regression",
     "FOGDClassifier": "test_fourier.test_emerging_features_and_classes_are_replayed",
     "FOGDRegressor": "test_fourier.test_regression_is_replayed",
+    "KRLSTRegressor": "test_krls_tracker.test_real_and_drifting_streams_are_replayed",
     "KernelOneClassSVM": "test_one_class.test_it_replays_its_reference",
     "Nystroem": "test_nystroem.test_the_map_gives_the_kernel_back_on_its_landmarks",
     "PolynomialCountSketch": "test_sketch.test_it_equals_its_reference",
