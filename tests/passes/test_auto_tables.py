@@ -18,6 +18,7 @@ from saved_models import file_of
 import river_budget as rb
 from river_budget.algorithms.auto import table_reader
 from river_budget.algorithms.auto.table_reader import GAPS, MOST_VALUES, OTHER
+from river_budget.distributed import KeyedModels
 from river_budget.inputs.features import Category
 from river_budget.inputs.frames import as_list
 from river_budget.saving import SavedModelError, opened
@@ -331,3 +332,18 @@ def test_predictions_change_nothing(model):
         frame = pd.DataFrame([x])
         assert model.predict_many(frame).tolist() == [model.predict_one(x)] or not x
     assert file_of(model) == before
+
+
+def test_models_per_key_and_wrappers_read_tables():
+    model, stream = rb.AutoKernelRegressor(20, seed=1), untidy(90)
+    rows = [x | {"key": t % 2} for t, (x, _) in enumerate(stream)]
+    each = [learned(model.clone(), stream[k::2]) for k in range(2)]
+    with KeyedModels(model, "key", backend="serial") as models:
+        models.learn_many(rows, [y for _, y in stream])
+        found = models.predict_many(rows)
+        with pytest.raises(ValueError, match="'number'"):
+            models.learn_many([rows[0], rows[1] | {"number": [1]}], [1, 1])
+    assert found == [each[t % 2].predict_one(x) for t, (x, _) in enumerate(stream)]
+    scaled = rb.TargetStandardScaler(model.clone())
+    scaled.learn_many(frame_of(stream), [y for _, y in stream])
+    assert scaled.regressor.n_examples == 90
