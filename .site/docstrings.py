@@ -1,4 +1,6 @@
-"""Docstrings as the site shows them: references are a list, and links into the guide lead to its pages."""
+"""Docstrings as the site shows them: references are a list, and links into the guide lead to its
+pages.
+"""
 
 from __future__ import annotations
 

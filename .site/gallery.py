@@ -1,4 +1,6 @@
-"""The gallery: each picture of the guide with the lines that make it, taken from the page that shows it."""
+"""The gallery: each picture of the guide with the lines that make it, taken from the page that
+shows it.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,16 @@ HEAD = """\
 
 Each picture comes with the code that draws it, ready to copy. `rb.plots` needs matplotlib (`pip install '.[plots]'`) and takes any River
 models. Each title links to the page that explains the picture.
-"""
+"""  # noqa: E501
 
 
 FIRST = ("README", "choosing_a_model", "drift")  # pages whose pictures a newcomer draws first
 
 
 def page(folder):
-    """The text of the gallery, from the pages of a folder: thumbnails, and then each picture with its lines."""
+    """The text of the gallery, from the pages of a folder: thumbnails, and then each picture with
+    its lines.
+    """
     parts, thumbnails = [], []
     paths = sorted(folder.glob("*.md"))
     paths.sort(key=lambda path: FIRST.index(path.stem) if path.stem in FIRST else len(FIRST))
@@ -90,12 +94,16 @@ def bound(tree):
 
 
 def loaded_before(tree):
-    """The names that a statement finds: `table = table[1:]` finds a table, and a function does not find itself."""
+    """The names that a statement finds: `table = table[1:]` finds a table, and a function does not
+    find itself.
+    """
     return loaded(tree) - (bound(tree) if isinstance(tree, ast.FunctionDef) else set())
 
 
 def with_companions(needed, trees):
-    """Names, and those that the same statement makes: whoever draws on the axes changes the figure."""
+    """Names, and those that the same statement makes: whoever draws on the axes changes the
+    figure.
+    """
     for tree in trees:
         if bound(tree) & needed and not is_import(tree):
             needed = needed | bound(tree)

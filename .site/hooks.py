@@ -1,4 +1,5 @@
-"""What the site adds to the texts: pages made from other files, the version, and the weight of pages in the search.
+"""What the site adds to the texts: pages made from other files, the version, and the weight of
+pages in the search.
 
 Made pages are the reference, the gallery, the scripts, the changelog and contributing.
 """
@@ -69,7 +70,9 @@ RECORDS = ("reproduced/", "changelog", "scripts")
 
 
 def on_config(config):
-    """Fill the sections of the navigation whose pages are found and not listed; show version and source."""
+    """Fill the sections of the navigation whose pages are found and not listed; show version and
+    source.
+    """
     config.extra["version_shown"] = rb.__version__
     config.repo_url = config.repo_url or SOURCE
     for section in config.nav:
@@ -127,7 +130,9 @@ def boost(place, text):
 
 
 def as_sessions(markdown):
-    """Code with prompts is coloured as a session; the copy button leaves prompts and outputs out (prompts.js)."""
+    """Code with prompts is coloured as a session; the copy button leaves prompts and outputs out
+    (prompts.js).
+    """
     return re.sub(r"^```python\n(?=>>> )", "```pycon\n", markdown, flags=re.M)
 
 

@@ -1,10 +1,12 @@
-"""Kernel machines that see all examples from the start: test error against the number of kernel evaluations.
+"""Kernel machines that see all examples from the start: test error against the number of kernel
+evaluations.
 
     python examples/batch_training.py [figure.png]
 
-The batch Perceptron (SBP) searches for an example that its model needs, which costs a row of kernel values. The
-others take examples at random or in order. This is the beginning of figure 2 of the 2012 paper. The data is
-adult (a9a), or made-up questionnaires if that file is missing and cannot be downloaded.
+The batch Perceptron (SBP) searches for an example that its model needs, which costs a row of kernel
+values. The others take examples at random or in order. This is the beginning of figure 2 of the
+2012 paper. The data is adult (a9a), or made-up questionnaires if that file is missing and cannot be
+downloaded.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from river_budget.plots.panels import Line, Panel
 
 
 def questionnaires(n: int, n_test: int, seed: int = 0) -> Split:
-    """As adult is: 14 questions, one column per answer, and a quarter of the people are positive."""
+    """As adult is: 14 questions, one column per answer, and a quarter of the people are
+    positive.
+    """
     rng = np.random.default_rng(seed)
     answers = (9 * rng.random((n + n_test, 14)) ** 2).astype(int)
     X = np.eye(9)[answers].reshape(len(answers), -1)

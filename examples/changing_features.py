@@ -1,7 +1,7 @@
 """A stream whose features appear and disappear: an absent feature counts as 0.
 
-Machines report their sensors irregularly. A new sensor is installed after a third of the stream, and an old
-one breaks after two thirds. The model continues with the sensors that are left.
+Machines report their sensors irregularly. A new sensor is installed after a third of the stream,
+and an old one breaks after two thirds. The model continues with the sensors that are left.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What to do with one support vector too many? All strategies on the same stream.
 
-Every model makes its prediction before it learns the example (progressive validation). The stream is a
-4 x 4 checkerboard, which needs many support vectors, with one label in twenty flipped.
+Every model makes its prediction before it learns the example (progressive validation). The stream
+is a 4 x 4 checkerboard, which needs many support vectors, with one label in twenty flipped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Kernels for linear models: what a joint map of features can do that waves over single features cannot.
+"""Kernels for linear models: what a joint map of features can do that waves over single features
+cannot.
 
-XOR: the label says whether two numbers have different signs, so neither of them alone says anything. Bananas
-ships with River: two curved clusters. Each example is predicted before it is learned.
+XOR: the label says whether two numbers have different signs, so neither of them alone says
+anything. Bananas ships with River: two curved clusters. Each example is predicted before it is
+learned.
 """
 
 from __future__ import annotations

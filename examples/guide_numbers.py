@@ -2,8 +2,9 @@
 
     python examples/guide_numbers.py drift
 
-Every example is predicted before it is learned. The name in a row is the code of its model. Seeds are 1, and River's
-StandardScaler is in front of all but AutoKernel. elec2 and letter are files in the folder RIVER_BUDGET_DATA.
+Every example is predicted before it is learned. The name in a row is the code of its model. Seeds
+are 1, and River's StandardScaler is in front of all but AutoKernel. elec2 and letter are files in
+the folder RIVER_BUDGET_DATA.
 """
 
 from __future__ import annotations
@@ -147,7 +148,8 @@ REGRESSION = (
 def from_river() -> None:
     compare(
         "LogisticRegression(); PAClassifier(); BPAClassifier(); BSGDClassifier(); KNNClassifier(); "
-        "AutoKernelClassifier(); river.feature_extraction.RBFSampler(seed=1) | LogisticRegression(); "
+        "AutoKernelClassifier(); river.feature_extraction.RBFSampler(seed=1) | "
+        "LogisticRegression(); "
         "rb.RBFSampler(seed=1) | LogisticRegression()",
         datasets.Phishing(),
         datasets.Bananas(),

@@ -2,8 +2,8 @@
 
     python examples/heavy_tails.py
 
-Synthetic heavy-tailed data: ten cubed exponentials, and a label that says whether the product of two of them is above its
-median. Takes about a minute.
+Synthetic heavy-tailed data: ten cubed exponentials, and a label that says whether the product of
+two of them is above its median. Takes about a minute.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""How wide a kernel should be: a rule by the number of features against a rule by the distances in the data.
+"""How wide a kernel should be: a rule by the number of features against a rule by the distances in
+the data.
 
-gamma = c / d, or gamma = 2 c / m, where m is the median squared distance of the first examples behind a scaler. For
-independent features m is 2 d, and the rules agree. We choose the best c with hindsight, one for all streams and
-models, and ask which rule loses less by using the same c everywhere.
+gamma = c / d, or gamma = 2 c / m, where m is the median squared distance of the first examples
+behind a scaler. For independent features m is 2 d, and the rules agree. We choose the best c with
+hindsight, one for all streams and models, and ask which rule loses less by using the same c
+everywhere.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
     python examples/keyed_models.py [rows [rows of a chunk]]
 
-The first half of the rows fills the models. The second half is timed in chunks, three times, and the best time counts. One
-process sends the rows, so two more on two cores learn at most twice as many. They gain more if a row takes longer to
-learn, if chunks are larger, and if the sender waits less often for predictions.
+The first half of the rows fills the models. The second half is timed in chunks, three times, and
+the best time counts. One process sends the rows, so two more on two cores learn at most twice as
+many. They gain more if a row takes longer to learn, if chunks are larger, and if the sender waits
+less often for predictions.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def main(
     backends: tuple[str, ...] = ("serial", "ray"),
 ) -> None:
     print(
-        f"{'rows per second of models with a budget':60}{backends[0]:>12}{backends[1]:>12}{'ratio':>8}"
+        f"{'rows per second of models with a budget':60}{backends[0]:>12}{backends[1]:>12}{'ratio':>8}"  # noqa: E501
     )
     for name, features, model in MODELS:
         chunks = examples(n, chunk, keys, features)

@@ -1,6 +1,7 @@
 """A kernel learner without settings: drift, importances, explanations, intervals.
 
-It needs no scaler, no width and no learning rate. Halfway through the stream the two classes swap their labels.
+It needs no scaler, no width and no learning rate. Halfway through the stream the two classes swap
+their labels.
 """
 
 from __future__ import annotations

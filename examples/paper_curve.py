@@ -1,8 +1,10 @@
-"""A paper's figure with River's own evaluation, and the digits of the paper's table at the end of each curve.
+"""A paper's figure with River's own evaluation, and the digits of the paper's table at the end of
+each curve.
 
-The data is german, 1000 credit applications, in the 20 orders that the authors of the 2016 paper published. Each
-application is predicted before it is learned (progressive validation). The paper's table 5 prints the share of mistakes
-after the last one; `python examples/papers table 2016-table-5 --data german` measures it over arrays.
+The data is german, 1000 credit applications, in the 20 orders that the authors of the 2016 paper
+published. Each application is predicted before it is learned (progressive validation). The paper's
+table 5 prints the share of mistakes after the last one; `python examples/papers table 2016-table-5
+--data german` measures it over arrays.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     python examples/pipeline_times.py [examples]
 
-Our BSGDClassifier beside River's LogisticRegression, in microseconds of processor time: medians of five runs that take
-turns. The first two learn rows scaled beforehand; the others are behind our StandardScaler, or River's.
+Our BSGDClassifier beside River's LogisticRegression, in microseconds of processor time: medians of
+five runs that take turns. The first two learn rows scaled beforehand; the others are behind our
+StandardScaler, or River's.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python examples/shards.py [examples] [shards] [ray or serial]
 
-One process learns all examples; then several learn one part each and are merged at the end, or repeatedly. Accuracy is
-measured on examples that no model has learned. The seconds include the start of the workers, which load the package
-and make their own examples, but not the start of Ray.
+One process learns all examples; then several learn one part each and are merged at the end, or
+repeatedly. Accuracy is measured on examples that no model has learned. The seconds include the
+start of the workers, which load the package and make their own examples, but not the start of Ray.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ WORK: dict[str, Any] = {
 
 
 def part(data: Any, n: int, strips: bool, shards: int, shard: int) -> tuple[Any, Any]:
-    """The examples of one shard: so many of the stream, or those between two values of the first feature."""
+    """The examples of one shard: so many of the stream, or those between two values of the first
+    feature.
+    """
     X, y = data(n, seed=1).arrays()
     order = np.arange(n)
     if strips:

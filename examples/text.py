@@ -2,9 +2,10 @@
 
     python examples/text.py
 
-Every document has twenty words of a drifting vocabulary, some of them from the list of its topic. Word pairs count too:
-`first` in a document on one topic means what `last` means on the other. A model on a budget forgets the words that none
-of its support vectors uses, so its memory does not grow.
+Every document has twenty words of a drifting vocabulary, some of them from the list of its topic.
+Word pairs count too: `first` in a document on one topic means what `last` means on the other. A
+model on a budget forgets the words that none of its support vectors uses, so its memory does not
+grow.
 """
 
 from __future__ import annotations

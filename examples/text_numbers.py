@@ -1,4 +1,5 @@
-"""Prints the measured tables of the guide's page on text; every example is predicted before it is learned.
+"""Prints the measured tables of the guide's page on text; every example is predicted before it is
+learned.
 
     python examples/text_numbers.py words
 

@@ -1,12 +1,14 @@
-"""An algorithm of one's own, outside the package: a compiled pass, a class, and a reference that it must equal.
+"""An algorithm of one's own, outside the package: a compiled pass, a class, and a reference that it
+must equal.
 
     python examples/your_own_algorithm.py
 
-The shifting Perceptron: every mistake is stored, and what was stored before fades, the less the more mistakes
-there have been. Here it keeps a budget by removing the oldest vector. examples/extending.md explains each line.
+The shifting Perceptron: every mistake is stored, and what was stored before fades, the less the
+more mistakes there have been. Here it keeps a budget by removing the oldest vector.
+examples/extending.md explains each line.
 
-    G. Cavallanti, N. Cesa-Bianchi, C. Gentile. Tracking the best hyperplane with a simple budget Perceptron.
-    Machine Learning 69, 2007.
+    G. Cavallanti, N. Cesa-Bianchi, C. Gentile. Tracking the best hyperplane with a simple budget
+    Perceptron. Machine Learning 69, 2007.
 
     paper      here                       paper      here
     k          mistakes                   lambda     shift

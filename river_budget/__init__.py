@@ -12,18 +12,22 @@ You have                                             Take
 ===================================================  ===========================================================
 no time to tune, or drift, or odd units              AutoKernelClassifier(), AutoKernelRegressor()
 little time and memory                               StandardScaler() | BSGDClassifier()
-numbers to predict                                   TargetStandardScaler(StandardScaler() | BSGDRegressor())
-text                                                 feature_extraction.BagOfWords() | AutoKernelClassifier()
+numbers to predict                                   TargetStandardScaler(StandardScaler() |
+                                                     BSGDRegressor())
+text                                                 feature_extraction.BagOfWords() |
+                                                     AutoKernelClassifier()
 cells that may be missing or wrong                   Guard("skip") | ... in front of the pipeline
 labels that come late                                Delayed(model)
-an online linear model you want to keep              RandomFourier() | linear_model.LogisticRegression()
+an online linear model you want to keep              RandomFourier() |
+                                                     linear_model.LogisticRegression()
 no labels                                            StandardScaler() | KernelOneClassSVM()
 ===================================================  ===========================================================
 
-`save` and `load` keep a model in a file, `predict_then_learn_many` takes a frame through a pipeline, and `read` yields
-the rows of a file as dicts. The modules `plots`, `sklearn`, `export` (ONNX), `distributed` and `datasets` are loaded when
-you first use them. `river-budget try FILE --target COLUMN` compares models on a file of yours.
-"""
+`save` and `load` keep a model in a file, `predict_then_learn_many` takes a frame through a
+pipeline, and `read` yields the rows of a file as dicts. The modules `plots`, `sklearn`, `export`
+(ONNX), `distributed` and `datasets` are loaded when you first use them. `river-budget try FILE
+--target COLUMN` compares models on a file of yours.
+"""  # noqa: E501
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# The public names. They are written here and nowhere else: type checkers read this file, and so does `_names.py`, to
+# The public names. They are written here and nowhere else: type checkers read this file, and so does `_names.py`, to  # noqa: E501
 # know where a name is loaded from. `import *` leaves out what is marked `on demand`.
 
 from . import datasets as datasets  # on demand

@@ -1,4 +1,6 @@
-"""`python -m river_budget`: the same as `river-budget`, for environments whose commands are not on the path."""
+"""`python -m river_budget`: the same as `river-budget`, for environments whose commands are not on
+the path.
+"""
 
 import sys
 

@@ -1,4 +1,6 @@
-"""Where each public name is loaded from: what the stub `__init__.pyi` says, which type checkers read as well."""
+"""Where each public name is loaded from: what the stub `__init__.pyi` says, which type checkers
+read as well.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Budget maintenance: what a full model does with one support vector too many.
 
-From fast to accurate: `RemoveOldest`, `RemoveRandom` and `RemoveSmallest` remove one vector, `Merge` replaces
-two or more by one between them, `Project` spreads the contribution of one over all others. Merging keeps
-most of the accuracy in time linear in the budget; projection takes the square of the budget.
+From fast to accurate: `RemoveOldest`, `RemoveRandom` and `RemoveSmallest` remove one vector,
+`Merge` replaces two or more by one between them, `Project` spreads the contribution of one over all
+others. Merging keeps most of the accuracy in time linear in the budget; projection takes the square
+of the budget.
 """
 
 from __future__ import annotations
@@ -119,16 +120,18 @@ class RemoveSmallest(Maintenance):
 class Project(Maintenance):
     """Replace one vector by its projection on all others.
 
-    The remaining vectors get the coefficients that are optimal by least squares. Time and memory grow with the square of the
-    budget.
+    The remaining vectors get the coefficients that are optimal by least squares. Time and memory
+    grow with the square of the budget.
 
-    Not for large budgets: 1000 vectors need a table of 8 MB, and each update takes a million multiplications.
+    Not for large budgets: 1000 vectors need a table of 8 MB, and each update takes a million
+    multiplications.
 
     Parameters
     ----------
     choice
-        Which vector to remove: `"smallest"` is the one with the smallest contribution, `"best"` the one whose
-        projection changes the model least (equation 17 of the paper), which is seldom much better.
+        Which vector to remove: `"smallest"` is the one with the smallest contribution, `"best"` the
+        one whose projection changes the model least (equation 17 of the paper), which is seldom
+        much better.
 
     Examples
     --------
@@ -163,7 +166,8 @@ class Project(Maintenance):
 
 
 class Merge(Maintenance):
-    """Replace the vector with the smallest contribution and its best partners by a single new vector.
+    """Replace the vector with the smallest contribution and its best partners by a single new
+    vector.
 
     Needs the Gaussian kernel (`RBF`).
 
@@ -172,18 +176,18 @@ class Merge(Maintenance):
     Parameters
     ----------
     arity
-        How many vectors become one. With 3 or more, a merge makes room for several examples at once, so the
-        search for partners runs less often. That saves time with large budgets on data that need fewer vectors
-        (adult: no less accurate and a fifth faster, a third with thousands of vectors), and loses accuracy
-        where every vector is needed (two to three points on ijcnn1, five to eight on a checkerboard): try 2
-        first.
+        How many vectors become one. With 3 or more, a merge makes room for several examples at
+        once, so the search for partners runs less often. That saves time with large budgets on data
+        that need fewer vectors (adult: no less accurate and a fifth faster, a third with thousands
+        of vectors), and loses accuracy where every vector is needed (two to three points on ijcnn1,
+        five to eight on a checkerboard): try 2 first.
     method
         How three or more are merged: `"cascade"` merges two, the result with the third and so on,
         `"gradient"` finds one point for all of them by gradient ascent.
     objective
-        What the new vector optimises: `"degradation"` is the change of the model, `"eq21"` the criterion
-        printed in the paper of 2010, which differs with more than one class and is kept to repeat its
-        figures (pairs only).
+        What the new vector optimises: `"degradation"` is the change of the model, `"eq21"` the
+        criterion printed in the paper of 2010, which differs with more than one class and is kept
+        to repeat its figures (pairs only).
 
     Examples
     --------
@@ -202,7 +206,7 @@ class Merge(Maintenance):
     [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
     [^2]: [Qaadan, S. and Glasmachers, T., 2018. Multi-merge budget maintenance for stochastic gradient descent SVM training.](https://arxiv.org/abs/1806.10179)
 
-    """
+    """  # noqa: E501
 
     _code = codes.Maintenance.MERGE
     needs_rbf = True

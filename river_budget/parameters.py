@@ -1,4 +1,6 @@
-"""Values from users: checks whose errors name the parameter or the feature, immutable values, changing parameters."""
+"""Values from users: checks whose errors name the parameter or the feature, immutable values,
+changing parameters.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +54,8 @@ class Value(base.Base):
         return hash((type(self), *values))
 
 
-# Python's float() reads the first of these as text, numpy drops imaginary parts with no more than a warning, and times
-# in nanoseconds would pass for numbers
+# Python's float() reads the first of these as text, numpy drops imaginary parts with no more than a
+# warning, and times in nanoseconds would pass for numbers
 NO_NUMBERS = (
     *(str, bytes, bytearray, memoryview, type(None)),
     *(complex, np.complexfloating, np.datetime64, np.timedelta64),
@@ -75,7 +77,9 @@ def as_float(value: Any) -> float | None:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value stands for a missing one: None, NaN, or infinity (of statistics without data)."""
+    """Whether a value stands for a missing one: None, NaN, or infinity (of statistics without
+    data).
+    """
     if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
         return True
     return isinstance(value, (float, np.floating)) and not math.isfinite(value)
@@ -186,7 +190,9 @@ def optional(check: Check) -> Check:
 
 
 def _example(kind: type, value: Any) -> str:
-    """An example of a valid value, for error messages: the class that the user probably meant, or the first one."""
+    """An example of a valid value, for error messages: the class that the user probably meant, or
+    the first one.
+    """
     meant = value.__name__ if isinstance(value, type) else str(value)
     package, public = kind.__module__.split(".")[:2]  # a public module, or a folder
     names: list[str] = sys.modules[f"{package}.{public}"].__all__
@@ -255,7 +261,8 @@ class Fixed:
             names = ", ".join(sorted(model._mutable_attributes))
             may = f"What may change, by model.mutate({{...}}) or assignment: {names}"
             raise AttributeError(
-                f"{self.name} of a {type(model).__name__} cannot change: model.clone({{{self.name!r}: ...}}) makes a "
+                f"{self.name} of a {type(model).__name__} cannot change: "
+                f"model.clone({{{self.name!r}: ...}}) makes a "
                 f"new one. {may if names else 'Nothing can be changed in a model that lives'}"
             )
         self.check(self.name, value)

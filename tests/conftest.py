@@ -13,11 +13,12 @@ import secrets
 import signal
 import traceback
 
-# Before NumPy is loaded: threads that share out small tables wait for each other, and burn all processors
+# Before NumPy is loaded: threads that share out small tables wait for each other, and burn all
+# processors
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Ray starts its workers with niceness 15: where other processes keep all processors busy, a worker takes a minute to
-# start instead of two seconds. It shall stay on the loopback interface, on Linux too, report no usage, and refuse
-# processes without a token that is not written to the user's home.
+# Ray starts its workers with niceness 15: where other processes keep all processors busy, a worker
+# takes a minute to start instead of two seconds. It shall stay on the loopback interface, on Linux
+# too, report no usage, and refuse processes without a token that is not written to the user's home.
 os.environ.setdefault("RAY_worker_niceness", "0")
 os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -27,8 +28,8 @@ if "RAY_AUTH_MODE" not in os.environ:
 import pytest
 from folders import ROOT, SUPPORT
 
-# The package is imported in functions: the process of `pytest -n` that only distributes tests does not need it, and
-# would make the others wait for four seconds.
+# The package is imported in functions: the process of `pytest -n` that only distributes tests does
+# not need it, and would make the others wait for four seconds.
 
 DATA = pathlib.Path(os.environ.get("RIVER_BUDGET_DATA", ROOT.parent / "shared" / "data"))
 if DATA.is_dir():  # so that the package and other processes use the same folder
@@ -65,7 +66,9 @@ def data():
 
 @pytest.fixture
 def ctrl_c():
-    """Python's own answer to Ctrl-C, also where the tests run in the background and it is ignored."""
+    """Python's own answer to Ctrl-C, also where the tests run in the background and it is
+    ignored.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -79,7 +82,9 @@ NO_RAY = []  # the reason why Ray does not start here, once known
 
 
 def raised_inside_ray(error):
-    """Whether Ray itself failed, as it does on a busy machine after 30 seconds, and not our call of it."""
+    """Whether Ray itself failed, as it does on a busy machine after 30 seconds, and not our call of
+    it.
+    """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     inside = frame.f_globals.get("__name__", "").partition(".")[0] == "ray"
     return inside and not isinstance(error, (TypeError, ValueError, AttributeError))
@@ -100,8 +105,8 @@ def started_ray():
     pytest.skip(NO_RAY[0])
 
 
-# The files whose tests need a Ray. They run one after the other in one process and share a Ray, as it takes 7 seconds
-# to start one.
+# The files whose tests need a Ray. They run one after the other in one process and share a Ray, as
+# it takes 7 seconds to start one.
 WITH_RAY = {
     *("test_backends", "test_guide", "test_keyed", "test_keyed_losses", "test_sweep"),
     "test_train_shards",
@@ -127,7 +132,9 @@ def pytest_runtest_teardown(item, nextitem):
 
 @pytest.fixture
 def no_hang():
-    """End the process, and print where it was, in an endless loop of compiled code, which no signal stops."""
+    """End the process, and print where it was, in an endless loop of compiled code, which no signal
+    stops.
+    """
     faulthandler.dump_traceback_later(1200, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
@@ -140,7 +147,9 @@ def file(tmp_path):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """With `-n`, all tests of a file run in one process: shared objects (data, compiled passes) are made once."""
+    """With `-n`, all tests of a file run in one process: shared objects (data, compiled passes) are
+    made once.
+    """
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
@@ -152,8 +161,9 @@ def pytest_xdist_make_scheduler(config, log):
     return Scheduling(config, log)
 
 
-# The files that take longest, so that no process waits at the end for one of them. One process begins with a file that
-# compiles most, the other with those that wait for Ray, so that they do not compile the same at the same time.
+# The files that take longest, so that no process waits at the end for one of them. One process
+# begins with a file that compiles most, the other with those that wait for Ray, so that they do not
+# compile the same at the same time.
 LONGEST = (
     *("test_saving", "test_backends", "test_keyed", "test_train_shards", "test_guide"),
     "test_sweep",

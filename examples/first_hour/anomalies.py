@@ -1,4 +1,6 @@
-"""Anomalies: our detector inside River's filters and metrics, and filters in front of our models."""
+"""Anomalies: our detector inside River's filters and metrics, and filters in front of our
+models.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ DETECTOR = rb.KernelOneClassSVM(budget=50, nu=0.1, seed=1)
 
 
 def with_outliers(n=1000, seed=0):
-    """(features, label, whether the example is an outlier); outliers have labels that mean nothing."""
+    """(features, label, whether the example is an outlier); outliers have labels that mean
+    nothing.
+    """
     rng = random.Random(seed)
     for i in range(n):
         x = {"a": rng.gauss(3.0, 0.5), "b": rng.gauss(-2.0, 0.5)}
@@ -66,7 +70,9 @@ FILTERS = {
 
 
 def filters(n=1000):
-    """Right predictions on what is no outlier: what a filter leaves out is not learned behind it."""
+    """Right predictions on what is no outlier: what a filter leaves out is not learned behind
+    it.
+    """
     for name, make in FILTERS.items():
         found = make()
         model = MODEL.clone() if found is None else found | MODEL.clone()
@@ -80,7 +86,9 @@ def filters(n=1000):
 
 
 def by_prediction(n=1000):
-    """An anomaly is what a regressor of ours did not expect. (mean score of outliers, and of all others)"""
+    """An anomaly is what a regressor of ours did not expect. (mean score of outliers, and of all
+    others)
+    """
     rng = random.Random(0)
     detector = anomaly.PredictiveAnomalyDetection(
         preprocessing.StandardScaler() | rb.BSGDRegressor(budget=50), n_std=3.0, warmup_period=100

@@ -1,6 +1,7 @@
 """What River wraps around a model: ensembles, wrappers and model selection, with our models inside.
 
-A StandardScaler is in front of each; regressors are inside a TargetStandardScaler. Each line is a model to copy.
+A StandardScaler is in front of each; regressors are inside a TargetStandardScaler. Each line is a
+model to copy.
 """
 
 from __future__ import annotations
@@ -169,7 +170,8 @@ def several_outputs(n=300):
 def asking_for_labels(n=1000):
     """EntropySampler asks where the probabilities say that the model is unsure.
 
-    It needs to know the classes: a model that has seen no label is unsure of nothing, and would never ask.
+    It needs to know the classes: a model that has seen no label is unsure of nothing, and would
+    never ask.
     """
     model = preprocessing.StandardScaler() | rb.BSGDClassifier(budget=50, classes=(False, True))
     sampler = active.EntropySampler(model, discount_factor=3, seed=1)
@@ -186,7 +188,9 @@ def asking_for_labels(n=1000):
 
 
 def drifting(n=3000):
-    """A rule that turns over in the middle: with a retrainer, and a model that follows by itself."""
+    """A rule that turns over in the middle: with a retrainer, and a model that follows by
+    itself.
+    """
     rng = random.Random(0)
     examples = []
     for i in range(n):

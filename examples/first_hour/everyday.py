@@ -1,4 +1,5 @@
-"""What you do with a model in a day: evaluate it, feed it tables, keep bad rows out, save it, change it.
+"""What you do with a model in a day: evaluate it, feed it tables, keep bad rows out, save it,
+change it.
 
 Each part yields (what, value); a value of 1 is a promise kept.
 """
@@ -26,7 +27,9 @@ def examples(n=800):
 
 
 def validation():
-    """River's ways to judge a model: each example is predicted before it is learned, or long before."""
+    """River's ways to judge a model: each example is predicted before it is learned, or long
+    before.
+    """
     data, accuracy = examples(), metrics.Accuracy
     yield "progressive", evaluate.progressive_val_score(data, pipeline(), accuracy()).get()
     late = evaluate.progressive_val_score(data, pipeline(), accuracy(), delay=20)
@@ -67,7 +70,9 @@ def tables():
 
 
 def bad_rows():
-    """One row in a hundred is bad. Behind a guard that skips, the model is the one without these rows."""
+    """One row in a hundred is bad. Behind a guard that skips, the model is the one without these
+    rows.
+    """
     bad = [math.nan, math.inf, None, "text"]
     guarded, clean = rb.Guard("skip") | pipeline(), pipeline()
     for i, (x, y) in enumerate(examples()):
@@ -127,7 +132,9 @@ def selecting():
 
 
 def forecasting():
-    """A regressor of ours inside River's SNARIMAX, beside saying that next month will be like this one."""
+    """A regressor of ours inside River's SNARIMAX, beside saying that next month will be like this
+    one.
+    """
     model = time_series.SNARIMAX(
         p=12,
         d=1,

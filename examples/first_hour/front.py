@@ -1,7 +1,7 @@
 """What River offers for the front of a pipeline, with one of our models behind it.
 
-Scalers, selectors and projections on two classes, on seven, and in regression; imputers on a stream with gaps;
-encoders of text and categories; aggregates. Each line is a pipeline to copy.
+Scalers, selectors and projections on two classes, on seven, and in regression; imputers on a stream
+with gaps; encoders of text and categories; aggregates. Each line is a pipeline to copy.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ FRONTS = {
     "MaxAbsScaler": preprocessing.MaxAbsScaler(),
     "RobustScaler": preprocessing.RobustScaler(),
     "AdaptiveStandardScaler": preprocessing.AdaptiveStandardScaler(fading_factor=0.01),
-    "Normalizer": preprocessing.Normalizer(),  # it cannot bear a row of zeros, as the first one is behind a scaler
+    # it cannot bear a row of zeros, as the first one is behind a scaler
+    "Normalizer": preprocessing.Normalizer(),
     "Binarizer": SCALER | preprocessing.Binarizer(),
     "GaussianRandomProjector": SCALER | preprocessing.GaussianRandomProjector(6, seed=1),
     "SparseRandomProjector": SCALER | preprocessing.SparseRandomProjector(6, seed=1),
@@ -50,7 +51,8 @@ FRONTS = {
     | feature_extraction.RandomTreesEmbedding(5, seed=1),
     "VarianceThreshold": SCALER | feature_selection.VarianceThreshold(0.01),
     "PoissonInclusion": SCALER | feature_selection.PoissonInclusion(0.5, seed=1),
-    # in a union: directly in a pipeline it lets all features through when the model learns, and k when it predicts
+    # in a union: directly in a pipeline it lets all features through when the model learns, and k
+    # when it predicts
     "SelectKBest": SCALER
     | compose.TransformerUnion(
         feature_selection.SelectKBest(stats.PearsonCorr(), k=4, use_abs=True)
@@ -211,7 +213,9 @@ def of_shops(n):
 
 
 def aggregates(n=1000):
-    """Before they have seen a shop these give nothing or infinities, which count as absent in prediction."""
+    """Before they have seen a shop these give nothing or infinities, which count as absent in
+    prediction.
+    """
     examples = list(of_shops(n))
     yield "shops", "(nothing learned)", usual("regression", examples)
     for name, aggregate in AGGREGATES.items():

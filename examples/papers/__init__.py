@@ -1,1 +1,3 @@
-"""The tables and figures of five papers, measured again, and further comparisons: `python examples/papers --help`."""
+"""The tables and figures of five papers, measured again, and further comparisons: `python
+examples/papers --help`.
+"""

@@ -1,8 +1,10 @@
-"""AutoKernel beside batch learners that are refitted, and mixtures of both: what a user of Python would take instead.
+"""AutoKernel beside batch learners that are refitted, and mixtures of both: what a user of Python
+would take instead.
 
-LightGBM and three learners of scikit-learn stand in `rb.Refitted`, and have the defaults of their libraries. Every example
-is predicted before it is learned. A learner that exceeds the limit stops, and is compared on the rows that it has seen.
-What a learner said of the examples is used again where it is part of a mixture, so that it learns each stream once.
+LightGBM and three learners of scikit-learn stand in `rb.Refitted`, and have the defaults of their
+libraries. Every example is predicted before it is learned. A learner that exceeds the limit stops,
+and is compared on the rows that it has seen. What a learner said of the examples is used again
+where it is part of a mixture, so that it learns each stream once.
 """
 
 from __future__ import annotations
@@ -122,14 +124,15 @@ MIXTURES = {
 LEARNERS = [*MEMBERS, *MIXTURES]
 # for long streams: in the first thousands of rows it is the same as with a window
 USUAL = [name for name in LEARNERS if ALL_ROWS not in name]
-# with so many classes or columns a learner takes minutes; all others together take less than an hour
+# with so many classes or columns a learner takes minutes; all others together take less than an
+# hour
 HEAVY = {"a9a", "letter", "letter-test", "usps"}
 SINGLE = [OURS, "LightGBM", f"{OURS} + LightGBM", f"{OURS} + small LightGBM"]
 ONE_BY_ONE, SINGLE_ROWS = "sea", 10_000  # the stream whose rows come one at a time
 MADE = {
     OURS: "`AutoKernelClassifier()`, `AutoKernelRegressor()`",
     "LightGBM": "`Refitted(LGBMClassifier())`",
-    "small LightGBM": "`Refitted(LGBMClassifier(n_estimators=40, num_leaves=15, learning_rate=0.2, min_child_samples=10), grow=0.5)`",
+    "small LightGBM": "`Refitted(LGBMClassifier(n_estimators=40, num_leaves=15, learning_rate=0.2, min_child_samples=10), grow=0.5)`",  # noqa: E501
     ALL_ROWS: f"`Refitted(LGBMClassifier(), window={LONGEST:_}, max_wait={LONGEST:_})`",
     "SVM": "`Refitted(SVC())`, behind a scaler",
     "kNN": f"`Refitted(KNeighborsClassifier(), max_wait={KNN_WAIT})`, behind a scaler",
@@ -173,7 +176,8 @@ def play(
 ) -> Played:
     """Let a model predict and learn a stream, until the limit.
 
-    ahead: compute the opinions on all rows until the next fit in one call, as `predict_then_learn_many` does.
+    ahead: compute the opinions on all rows until the next fit in one call, as
+    `predict_then_learn_many` does.
     """
     ask = model.predict_one if regression else model.predict_proba_one
     foresees, found, start = ahead and issubclass(type(model), ManyRows), [], 0
@@ -299,7 +303,9 @@ def compare(
 
 
 def single(outcomes: Outcomes, seed: int = 1) -> dict[str, float]:
-    """Microseconds for `predict_proba_one` and `learn_one` of an example, one at a time, by learner."""
+    """Microseconds for `predict_proba_one` and `learn_one` of an example, one at a time, by
+    learner.
+    """
     found, stream = {}, examples_of(ONE_BY_ONE, SINGLE_ROWS, seed)
     for learner in SINGLE:
         key = f"{ONE_BY_ONE}, {SINGLE_ROWS} rows one at a time, seed {seed}: {learner}"

@@ -14,7 +14,10 @@ from .moa import Comparison
 from .moa_report import by_learner, figure, of_kind, wide
 
 CAPTION = {
-    False: "Wrong predictions in %, each made before the row is learned; bold is better than AutoKernel's.",
+    False: (
+        "Wrong predictions in %, each made before the row is learned; bold is better than "
+        "AutoKernel's."
+    ),
     True: "The same for numbers: R2, after the first 50 rows.",
 }
 KINDS = {False: "labels", True: "numbers"}
@@ -22,7 +25,9 @@ NOTABLE = 0.95  # of AutoKernel's error: a lower one is listed as a loss
 
 
 def summary(comparisons: Sequence[Comparison]) -> Table:
-    """(header, lines), a line for every learner over all streams, with figures for labels and for numbers."""
+    """(header, lines), a line for every learner over all streams, with figures for labels and for
+    numbers.
+    """
     kinds = {one.regression: KINDS[one.regression] for one in comparisons}
     lines = []
     for learner, own in by_learner(comparisons).items():
@@ -45,7 +50,9 @@ def median_time(own: Sequence[Comparison]) -> float:
 
 
 def losses(comparisons: Sequence[Comparison]) -> list[str]:
-    """The streams where a single learner is clearly ahead of AutoKernel, the largest lead first, with both figures."""
+    """The streams where a single learner is clearly ahead of AutoKernel, the largest lead first,
+    with both figures.
+    """
     single = [one for one in comparisons if one.rival not in MIXTURES and one.ratio < NOTABLE]
     found = []
     for name in dict.fromkeys(one.data for one in sorted(single, key=lambda one: one.ratio)):
@@ -72,8 +79,10 @@ def measured(
     most = "all rows" if settings.examples is None else f"at most {settings.examples:,} rows"
     times = ", ".join(f"{learner} {spent:.0f}" for learner, spent in single.items())
     parts = [
-        f"Of each stream {most}, seed {settings.seed}; {stopped} of {len(comparisons)} runs were stopped after "
-        f"{settings.limit:.0f} processor seconds. river_budget {__version__}, one thread, on {machine}. Times are those of "
+        f"Of each stream {most}, seed {settings.seed}; {stopped} of {len(comparisons)} runs were "
+        "stopped after "
+        f"{settings.limit:.0f} processor seconds. river_budget {__version__}, one thread, on "
+        f"{machine}. Times are those of "
         "`predict_then_learn_many`, with a median over the streams. One row at a time, on "
         f"{SINGLE_ROWS:,} rows of {ONE_BY_ONE}, a row takes µs: {times}."
     ]

@@ -194,8 +194,10 @@ def add_moa(verbs: Any) -> None:
     text = "AutoKernel beside MOA's learners"
     verb = add_verb(verbs, "moa", run_moa, text)
     verb.epilog = (
-        f"The file {MOA_RECORD} in the results folder keeps each run of MOA by stream, learner, seed and number of "
-        "generated rows. With these runs the same command measures only AutoKernel, and needs neither capymoa nor "
+        f"The file {MOA_RECORD} in the results folder keeps each run of MOA by stream, learner, "
+        "seed and number of "
+        "generated rows. With these runs the same command measures only AutoKernel, and needs "
+        "neither capymoa nor "
         "Java. It repeats a stopped run if the limit is larger."
     )
     many(verb, "--data", "only these streams (default: all at hand but the unseen)")
@@ -204,10 +206,16 @@ def add_moa(verbs: Any) -> None:
     text = "the length of generated streams, which also sets the places of their drifts"
     option(verb, "--rows", text, whole, 10_000)
     add_seed(verb)
-    text = "processor seconds for each learner of MOA and stream; a stopped run is compared on the rows that it saw"
+    text = (
+        "processor seconds for each learner of MOA and stream; a stopped run is compared on the "
+        "rows that it saw"
+    )
     option(verb, "--limit", text, seconds, 60.0)
     add_results(verb)
-    text = "write tables into the measured part of this page, and two pictures beside it (default: no page)"
+    text = (
+        "write tables into the measured part of this page, and two pictures beside it (default: no "
+        "page)"
+    )
     option(verb, "--page", text, metavar="MD")
     add_formats(verb)
 
@@ -240,7 +248,8 @@ def add_boosters(verbs: Any) -> None:
     verb = add_verb(verbs, "boosters", run_boosters, text)
     heavy = ", ".join(sorted(boosters.HEAVY))
     verb.epilog = (
-        f"The file {BOOSTERS_RECORD} in the results folder keeps each run by stream, number of rows, seed and learner. None is "
+        f"The file {BOOSTERS_RECORD} in the results folder keeps each run by stream, number of "
+        "rows, seed and learner. None is "
         "repeated: remove its line to measure a run again."
     )
     many(verb, "--data", f"only these streams (default: all at hand but {heavy})")
@@ -248,10 +257,16 @@ def add_boosters(verbs: Any) -> None:
     option(verb, "--examples", "at most so many of each stream", whole, 10_000)
     option(verb, "--rows", "the length of generated streams", whole, 10_000)
     add_seed(verb)
-    text = "processor seconds for each learner and stream; a stopped run is compared on the rows that it saw"
+    text = (
+        "processor seconds for each learner and stream; a stopped run is compared on the rows that "
+        "it saw"
+    )
     option(verb, "--limit", text, seconds, 120.0)
     add_results(verb)
-    text = f"write tables into {BOOSTERS_PAGES[0]} and {BOOSTERS_PAGES[1]} in this folder (default: into none)"
+    text = (
+        f"write tables into {BOOSTERS_PAGES[0]} and {BOOSTERS_PAGES[1]} in this folder (default: "
+        "into none)"
+    )
     option(verb, "--guide", text, metavar="FOLDER")
     add_formats(verb)
 

@@ -1,10 +1,11 @@
-"""The accuracy of every estimator with default parameters: `StandardScaler | model()` on small streams.
+"""The accuracy of every estimator with default parameters: `StandardScaler | model()` on small
+streams.
 
-Regressors stand inside a TargetStandardScaler. Every example is predicted before it is learned. Models for two classes
-learn each class against the rest.
+Regressors stand inside a TargetStandardScaler. Every example is predicted before it is learned.
+Models for two classes learn each class against the rest.
 
-The best over the grid is the best result of the model with eight widths and three steps, on that same stream:
-an upper bound of what tuning could gain.
+The best over the grid is the best result of the model with eight widths and three steps, on that
+same stream: an upper bound of what tuning could gain.
 """
 
 from __future__ import annotations
@@ -44,11 +45,18 @@ REGRESSION = {
 STREAMS = CLASSIFICATION | REGRESSION
 STEP_PARAMETERS = ("learning_rate", "C", "slack")  # varies the first of these that a model has
 CAPTION = {
-    True: "Right predictions in %, each made before the example is learned: StandardScaler | model(), no settings.",
-    False: f"R2 after the first {UNSCORED_ROWS} examples: TargetStandardScaler(StandardScaler | model()), no settings.",
+    True: (
+        "Right predictions in %, each made before the example is learned: StandardScaler | "
+        "model(), no settings."
+    ),
+    False: (
+        f"R2 after the first {UNSCORED_ROWS} examples: TargetStandardScaler(StandardScaler | "
+        "model()), no settings."
+    ),
 }
 GRID_CAPTION = (
-    "In brackets the best with one of 8 widths (gamma .02 to 4) and, where the model has a step, one of 3 (a third "
+    "In brackets the best with one of 8 widths (gamma .02 to 4) and, where the model has a step, "
+    "one of 3 (a third "
     "of it, itself, three times as much), chosen with hindsight on each stream."
 )
 
@@ -97,7 +105,8 @@ def at_hand(name: str) -> bool:
 
 
 def table(classification: bool, grid: bool = False, names: Sequence[str] | None = None) -> Table:
-    """(header, lines): a line for each estimator, after River's linear model, and a column for each stream.
+    """(header, lines): a line for each estimator, after River's linear model, and a column for each
+    stream.
 
     A star marks estimators whose docstring says "Kept for comparison".
     """

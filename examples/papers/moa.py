@@ -1,13 +1,15 @@
-"""The learners of MOA, called through CapyMOA, and AutoKernel on the same streams, with a time limit.
+"""The learners of MOA, called through CapyMOA, and AutoKernel on the same streams, with a time
+limit.
 
-MOA is the Java library in which many authors published their streaming learners. Its learners have CapyMOA's defaults
-except for ensemble sizes, and get the same rows in the same order and the same seed as ours. All features are numeric,
-as they are in River's dicts. Labels are nominal, and MOA's schema lists all of them in advance; our models do not get
-this list.
+MOA is the Java library in which many authors published their streaming learners. Its learners have
+CapyMOA's defaults except for ensemble sizes, and get the same rows in the same order and the same
+seed as ours. All features are numeric, as they are in River's dicts. Labels are nominal, and MOA's
+schema lists all of them in advance; our models do not get this list.
 
-Every example is predicted before it is learned. A run of MOA that exceeds the limit stops, and is compared with
-AutoKernel on the rows that it has seen. A file keeps the error curve of each run of MOA as one line of JSON, so that
-AutoKernel can be measured again later, also on a machine without Java.
+Every example is predicted before it is learned. A run of MOA that exceeds the limit stops, and is
+compared with AutoKernel on the rows that it has seen. A file keeps the error curve of each run of
+MOA as one line of JSON, so that AutoKernel can be measured again later, also on a machine without
+Java.
 """
 
 from __future__ import annotations
@@ -66,7 +68,8 @@ class Learner:
 
 FOREST = "AdaptiveRandomForestClassifier"
 LEARNERS = {
-    # it computes distances of unscaled features, so the feature with the largest unit would dominate
+    # it computes distances of unscaled features, so the feature with the largest unit would
+    # dominate
     "SAMkNN": Learner("SAMkNN", scaled=True),
     "ARF(10)": Learner(FOREST, {"ensemble_size": 10}),
     "ARF(100)": Learner(FOREST, {"ensemble_size": 100}),
@@ -125,7 +128,9 @@ class MoaLearner:
 
 
 def start() -> dict[str, str]:
-    """Start Java and return the versions. If something is missing, raise an error that says what to install."""
+    """Start Java and return the versions. If something is missing, raise an error that says what to
+    install.
+    """
     os.environ.setdefault("CAPYMOA_JVM_ARGS", JAVA_OPTIONS)
     try:
         importlib.import_module("capymoa")
@@ -144,9 +149,9 @@ def start() -> dict[str, str]:
 class Comparison:
     """One learner of MOA and AutoKernel on one stream.
 
-    `theirs` and `ours` are the errors over the first `rows` of `of` rows: the share of wrong predictions, or 1 - R2.
-    `whole` is AutoKernel's error over all rows. Times are microseconds per row of the processor time of the learning
-    thread.
+    `theirs` and `ours` are the errors over the first `rows` of `of` rows: the share of wrong
+    predictions, or 1 - R2. `whole` is AutoKernel's error over all rows. Times are microseconds per
+    row of the processor time of the learning thread.
     """
 
     data: str
@@ -167,7 +172,9 @@ class Comparison:
 
     @property
     def ratio(self) -> float:
-        """MOA's error divided by ours. An error above 1, worse than predicting the mean, counts as 1."""
+        """MOA's error divided by ours. An error above 1, worse than predicting the mean, counts as
+        1.
+        """
         least = LEAST_ROWS / self.rows
         return max(min(self.theirs, 1.0), least) / max(min(self.ours, 1.0), least)
 
@@ -179,10 +186,11 @@ def play(
     prepared: Callable[[Examples], Examples] = list,
     show: Callable[[int], None] = lambda rows: None,
 ) -> tuple[list[Any], float, float]:
-    """(guesses, processor seconds of the process, processor seconds of this thread), until the limit.
+    """(guesses, processor seconds of the process, processor seconds of this thread), until the
+    limit.
 
-    The limit applies to the time of the process, which includes the threads of Java's compiler and garbage collector,
-    and only after the first rows of a curve.
+    The limit applies to the time of the process, which includes the threads of Java's compiler and
+    garbage collector, and only after the first rows of a curve.
     """
     guesses: list[Any] = []
     spent = own = 0.0
@@ -322,7 +330,8 @@ class Match:
         elsewhere = "" if same else f", on {self.machine}"
         hours = sum(outcome["seconds"] for outcome in outcomes) / 3600
         return [
-            f"At most {max(one.of for one in comparisons):,} rows of each stream, generated ones of {self.rows:,};",
+            f"At most {max(one.of for one in comparisons):,} rows of each stream, generated ones "
+            f"of {self.rows:,};",
             f"seed {self.seed}.{_cut_off(comparisons, outcomes)}",
             f"{versions}, on {machines}; MOA's runs took {hours:.2f} hours of processor time.",
             f"AutoKernel of river_budget {__version__}, one thread{elsewhere}.",
@@ -338,7 +347,10 @@ def _cut_off(comparisons: Sequence[Comparison], outcomes: Sequence[Outcome]) -> 
     ]
     if not spent:
         return " All runs saw all rows."
-    return f" {len(spent)} of {len(outcomes)} runs were stopped, after {min(spent):.0f} to {max(spent):.0f} processor seconds."
+    return (
+        f" {len(spent)} of {len(outcomes)} runs were stopped, after {min(spent):.0f} to "
+        f"{max(spent):.0f} processor seconds."
+    )
 
 
 def compare(match: Match, data: Sequence[str], rivals: Sequence[str]) -> list[Comparison]:

@@ -22,8 +22,10 @@ MEASURED = "measured"  # the name of the part of a page
 TIME_PICTURE, WINS_PICTURE = "moa_time.png", "moa_wins.png"
 CAPTION = {
     False: (
-        "Wrong predictions in % over the rows that both have seen, each made before the row is learned; a star marks the "
-        "better of the two. Times are processor times of the learning thread. They exclude Java's compiler and garbage "
+        "Wrong predictions in % over the rows that both have seen, each made before the row is "
+        "learned; a star marks the "
+        "better of the two. Times are processor times of the learning thread. They exclude Java's "
+        "compiler and garbage "
         "collector, and the conversion of rows for MOA."
     ),
     True: "The same for numbers: R2, after the first 50 rows.",
@@ -74,7 +76,9 @@ def overall(own: Sequence[Comparison]) -> tuple[float, float]:
 
 
 def wide(comparisons: Sequence[Comparison], regression: bool) -> Table:
-    """(header, lines), a line for every stream and a column for every learner; bold is better than ours."""
+    """(header, lines), a line for every stream and a column for every learner; bold is better than
+    ours.
+    """
     chosen = of_kind(comparisons, regression)
     rivals = list(dict.fromkeys(one.rival for one in chosen))
     lines = []
@@ -94,7 +98,9 @@ def _cell(one: Comparison) -> str:
 
 
 def losses(comparisons: Sequence[Comparison]) -> list[str]:
-    """A sentence and a line for every comparison that AutoKernel loses, or for the closest ones if it loses none."""
+    """A sentence and a line for every comparison that AutoKernel loses, or for the closest ones if
+    it loses none.
+    """
     ordered = sorted(comparisons, key=lambda one: one.ratio)
     lost = [one for one in ordered if one.theirs < one.ours]
     if lost:
@@ -154,7 +160,9 @@ def wins_panels(comparisons: Sequence[Comparison]) -> list[Panel]:
 
 
 def measured(comparisons: Sequence[Comparison], how: Sequence[str]) -> str:
-    """The measured part of a page: settings, summary, pictures, lost comparisons, and all streams."""
+    """The measured part of a page: settings, summary, pictures, lost comparisons, and all
+    streams.
+    """
     parts = [" ".join(how), as_markdown(*summary(comparisons))]
     parts += [f"![error of {OURS} and MOA's learners against time]({TIME_PICTURE})"]
     parts += [f"![errors of MOA's learners against those of {OURS}]({WINS_PICTURE})"]

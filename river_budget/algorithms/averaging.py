@@ -16,7 +16,8 @@ def horizon(name: str, value: Any) -> None:
     positive(name, value)
     if value <= 1:
         raise ValueError(
-            f"{name} must be True, False, or the number of examples that the mean goes back, above 1, not {value!r}"
+            f"{name} must be True, False, or the number of examples that the mean goes back, above "
+            f"1, not {value!r}"
         )
 
 

@@ -1,4 +1,6 @@
-"""Enumerations whose integers stand for tasks, kernels and maintenance strategies in compiled code."""
+"""Enumerations whose integers stand for tasks, kernels and maintenance strategies in compiled
+code.
+"""
 
 from __future__ import annotations
 

@@ -1,15 +1,17 @@
 """numba's options, the folder of its cache on disk, and how Python calls a compiled function.
 
-Everything here is stock numba. Compiled code gets its memory as arrays in arguments and makes no array but by a slice, so
-it is compiled without reference counts (`_nrt=False`). Without that option it works too: a row then takes half as long
-again, and a call from Python a microsecond longer.
+Everything here is stock numba. Compiled code gets its memory as arrays in arguments and makes no
+array but by a slice, so it is compiled without reference counts (`_nrt=False`). Without that option
+it works too: a row then takes half as long again, and a call from Python a microsecond longer.
 
-numba optimises a function once for itself and again inside each function that calls it. So functions are few and flat, and
-a large one with a single caller is `inlined` into it before types are inferred.
+numba optimises a function once for itself and again inside each function that calls it. So
+functions are few and flat, and a large one with a single caller is `inlined` into it before types
+are inferred.
 
-numba's cache looks at the file of the function it stores, and would not notice an edit of a callee in another file. So the
-cache of this package lies in a folder that is named after the contents of all files of core, in the user's cache and not
-beside the package, where `pip uninstall` would leave it.
+numba's cache looks at the file of the function it stores, and would not notice an edit of a callee
+in another file. So the cache of this package lies in a folder that is named after the contents of
+all files of core, in the user's cache and not beside the package, where `pip uninstall` would leave
+it.
 """
 
 from __future__ import annotations
@@ -35,8 +37,9 @@ import numba
 NO_REFERENCES = {"_nrt": False}  # a test compiles without this option
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"} | NO_REFERENCES
 INNER: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-# LLVM may fuse a product with an addition; where it may also reorder sums, loops over vectors are vectorised. The results
-# must not depend on the processor, so no sum over vectors is left to it: `numerics.dot` fixes the order
+# LLVM may fuse a product with an addition; where it may also reorder sums, loops over vectors are
+# vectorised. The results must not depend on the processor, so no sum over vectors is left to it:
+# `numerics.dot` fixes the order
 FUSED = {"contract"}
 REORDERED = {"contract", "reassoc", "arcp", "nsz"}
 NO_NAN = {"nnan", "nsz"}  # in minima: comparisons that look for NaN are not vectorised
@@ -90,7 +93,8 @@ def folder() -> str | None:
         _remove_unused(base)
     except OSError as error:
         warnings.warn(
-            f"river_budget compiles anew in every process, as no folder for its cache can be written ({error}): set "
+            "river_budget compiles anew in every process, as no folder for its cache can be "
+            f"written ({error}): set "
             "NUMBA_CACHE_DIR to one that can",
             RuntimeWarning,
             stacklevel=2,
@@ -112,7 +116,9 @@ _decorating = threading.RLock()
 
 @contextlib.contextmanager
 def cached_in(place: str) -> Iterator[None]:
-    """numba keeps what is decorated meanwhile in this folder: it reads CACHE_DIR when it decorates."""
+    """numba keeps what is decorated meanwhile in this folder: it reads CACHE_DIR when it
+    decorates.
+    """
     with _decorating:
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, place  # type: ignore[attr-defined]
         try:
@@ -155,8 +161,9 @@ _of_users: set[Any] = set()  # what `of_user` has compiled, or will
 def of_user(function: Any, **options: Any) -> Any:
     """Decorator: compile a function of an algorithm outside of this package.
 
-    numba's cache would not notice an edit of what the function calls in another file. So it is found on the disk by a hash
-    of all the code that it uses, which is taken when it is compiled: then all names exist.
+    numba's cache would not notice an edit of what the function calls in another file. So it is
+    found on the disk by a hash of all the code that it uses, which is taken when it is compiled:
+    then all names exist.
     """
     compiled = numba.njit(**OPTIONS, fastmath=FUSED, **options)(function)
     _of_users.add(compiled)
@@ -194,7 +201,9 @@ def _is_constant(value: Any) -> bool:
 
 
 def _keep_on_disk(compiled: Any) -> None:
-    """Let numba keep a function of a user, and those that it uses, in a folder with the hash of their code."""
+    """Let numba keep a function of a user, and those that it uses, in a folder with the hash of
+    their code.
+    """
     place = folder()
     seen: set[Any] = set()
     digest = hashlib.sha256(b"".join(_code_of(compiled, seen))).hexdigest()[:16]
@@ -216,9 +225,11 @@ def arguments_of(compiled: Any) -> tuple[str, ...]:
 
 
 def entry_of(compiled: Any, arguments: tuple[Any, ...]) -> Any:
-    """The machine code of a function for arguments of these types, compiled or loaded from the cache.
+    """The machine code of a function for arguments of these types, compiled or loaded from the
+    cache.
 
-    To call it directly goes past numba's look at the types of the arguments, which takes longer than a short pass.
+    To call it directly goes past numba's look at the types of the arguments, which takes longer
+    than a short pass.
     """
     if not hasattr(compiled, "get_overload"):  # NUMBA_DISABLE_JIT
         return compiled
@@ -231,7 +242,8 @@ def entry_of(compiled: Any, arguments: tuple[Any, ...]) -> Any:
 def compile_for(compiled: Any, kinds: tuple[Any, ...]) -> None:
     """Compile a function for these types, whatever state its cache on disk is in.
 
-    An entry that is damaged, or a disk that is full, may raise anything: then the function is compiled without the disk.
+    An entry that is damaged, or a disk that is full, may raise anything: then the function is
+    compiled without the disk.
     """
     if compiled in _of_users:
         _keep_on_disk(compiled)
@@ -249,7 +261,9 @@ def compile_for(compiled: Any, kinds: tuple[Any, ...]) -> None:
 
 
 def _compile_again(compiled: Any, kinds: tuple[Any, ...], tries: int = 100) -> None:
-    """Compile where writing may fail: each try leaves at least one more function in memory, as numba writes it afterwards."""
+    """Compile where writing may fail: each try leaves at least one more function in memory, as
+    numba writes it afterwards.
+    """
     for left in reversed(range(tries)):
         try:
             compiled.compile(kinds)

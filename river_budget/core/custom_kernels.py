@@ -1,7 +1,9 @@
-"""Kernel functions of users: numba compiles each on its own, and passes get it as an argument, in `m.function`.
+"""Kernel functions of users: numba compiles each on its own, and passes get it as an argument, in
+`m.function`.
 
-A block contains a number that follows from the name of the function, and every process looks up the function itself. So a
-block can be copied to another process, and no pass is compiled again for another function.
+A block contains a number that follows from the name of the function, and every process looks up the
+function itself. So a block can be copied to another process, and no pass is compiled again for
+another function.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from .compiling import inner
 
 _functions: dict[int, Any] = {}  # by number: the function as the user has written it
 _compiled: dict[int, Any] = {}  # by number: what passes take
-# All machine code ever made, as a pass may still run one after its name was given to another function
+# All machine code ever made, as a pass may still run one after its name was given to another
+# function
 _kept: list[Any] = []
 _lock = threading.RLock()
 
@@ -76,7 +79,8 @@ else:
     class KernelFunction(types.WrapperAddressProtocol):  # type: ignore[misc]
         """A compiled function as passes take it: numba asks for its type and its address.
 
-        It refers to no compiled code, which River would count as the memory of a model; `_kept` does.
+        It refers to no compiled code, which River would count as the memory of a model; `_kept`
+        does.
         """
 
         __slots__ = ("address",)

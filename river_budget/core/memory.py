@@ -1,11 +1,13 @@
-"""The memory of a model, and how compiled code gets it: as one tuple of arrays, made once in Python.
+"""The memory of a model, and how compiled code gets it: as one tuple of arrays, made once in
+Python.
 
-A model is one block of bytes: a header, the algorithm's own record, and tables. `cut` makes arrays that share this memory,
-and arrays of scratch space beside it. Compiled functions take the tuple `m`, or some of its arrays.
+A model is one block of bytes: a header, the algorithm's own record, and tables. `cut` makes arrays
+that share this memory, and arrays of scratch space beside it. Compiled functions take the tuple
+`m`, or some of its arrays.
 
-A vector's slot is its column in all tables; the slots in use are 0 .. head.count - 1. In the columns behind them
-coefficients are 0 and other numbers finite. A place is the row of a feature in `vectors`. The header, the record and every
-table begin at multiples of 64 bytes.
+A vector's slot is its column in all tables; the slots in use are 0 .. head.count - 1. In the
+columns behind them coefficients are 0 and other numbers finite. A place is the row of a feature in
+`vectors`. The header, the record and every table begin at multiples of 64 bytes.
 """
 
 from __future__ import annotations
@@ -26,18 +28,23 @@ LANES = 8  # capacities are multiples of it: a loop over the vectors has no tail
 # what tables measure
 SIZES = ("capacity", "width", "outputs", "per_vector", "squares", "factored", "room")
 _INTEGERS = (
-    # stamp: of the layout. arity: how many vectors are merged at once. custom: the number of a user's kernel, or 0
-    f"stamp {' '.join(SIZES)} arity count budget arrived task kernel custom bounded degree normalised maintenance method "
+    # stamp: of the layout. arity: how many vectors are merged at once. custom: the number of a
+    # user's kernel, or 0
+    f"stamp {' '.join(SIZES)} arity count budget arrived task kernel custom bounded degree "
+    "normalised maintenance method "
     "objective choice repairs n_examples alarm warned same_label_run far_streak"
 )
 _REALS = (
-    "gamma coef0 scale slope top_bonus slope_curvature top_bonus_curvature cross_curvature first_target target_size "
+    "gamma coef0 scale slope top_bonus slope_curvature top_bonus_curvature cross_curvature "
+    "first_target target_size "
     "error_size"
 )
 
 
 def record(*fields: str) -> Any:
-    """The type of a record: each argument names a type, as "f8", and the fields that have it, in their order."""
+    """The type of a record: each argument names a type, as "f8", and the fields that have it, in
+    their order.
+    """
     pairs = [(name, kind) for kind, *names in map(str.split, fields) for name in names]
     return np.dtype((np.record, pairs))
 
@@ -55,13 +62,18 @@ class Model(NamedTuple):
     """What passes take as `m`. The tables of the block come first, then scratch space."""
 
     head: Any  # one record: `head = m.head[0]`
-    vectors: Any  # (width, capacity): the values of one feature side by side, so that one instruction works on many vectors
+    # (width, capacity): the values of one feature side by side, so that one instruction works on
+    # many vectors
+    vectors: Any
     coefficients: Any  # (outputs, capacity), without head.scale
     norms: Any  # (capacity,): `norm_of` each vector
     arrivals: Any  # (capacity,): the arrival number of each vector, which is its age
-    per_vector: Any  # (per_vector, capacity): the algorithm's own rows, behind them a mean of the iterates, if one is kept
+    # (per_vector, capacity): the algorithm's own rows, behind them a mean of the iterates, if one
+    # is kept
+    per_vector: Any
     squares: Any  # (squares, capacity, capacity): the algorithm's own numbers of pairs of vectors
-    factor: Any  # (factored capacity, capacity): W, the inverse of the Cholesky factor of the Gram matrix
+    # (factored capacity, capacity): W, the inverse of the Cholesky factor of the Gram matrix
+    factor: Any
     row: Any  # (capacity,): kernel values of an example
     logs: Any  # (capacity,): their logarithms, for Gaussian and Laplacian kernels
     buffer: Any  # (capacity,)
@@ -75,8 +87,9 @@ class Model(NamedTuple):
     own_places: Any  # (width + 1,): the same of a vector that is read from the support
     own_values: Any  # (width + 1,)
     group: Any  # for merging more than two: a Group, else None
-    # None if the kernel is Gaussian: passes are compiled without the other kernels. Else a kernel function of a user, or
-    # one that is never called, so that all other kernels share the same passes
+    # None if the kernel is Gaussian: passes are compiled without the other kernels. Else a kernel
+    # function of a user, or one that is never called, so that all other kernels share the same
+    # passes
     function: Any
 
 
@@ -91,8 +104,10 @@ class Group(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Examples for a pass. If all have all features, `starts` is empty and `places` is 0, 1, ..; else example t has the
-    features places[starts[t] : starts[t + 1]]. The place of a name that the model does not know is -1."""
+    """Examples for a pass. If all have all features, `starts` is empty and `places` is 0, 1, ..;
+    else example t has the features places[starts[t] : starts[t + 1]]. The place of a name that the
+    model does not know is -1.
+    """
 
     starts: Any
     places: Any
@@ -202,7 +217,9 @@ def scratch_size(fields: Mapping[str, Any]) -> int:
 
 
 def _merges_many(arity: int, fields: Any) -> bool:
-    """Whether a model needs a Group: it merges more than two vectors, or places the merged one by equation (21)."""
+    """Whether a model needs a Group: it merges more than two vectors, or places the merged one by
+    equation (21).
+    """
     return bool(arity > 2 or fields.get("objective", 0))
 
 
@@ -244,7 +261,8 @@ def aligned(block: Any) -> Any:
 def stamp_of(kind: Any) -> int:
     """A hash of the layout of blocks whose algorithm has this record.
 
-    A pass over a block of another layout would read the wrong numbers, so models compare this hash first.
+    A pass over a block of another layout would read the wrong numbers, so models compare this hash
+    first.
     """
     if np.dtype(kind).itemsize > STATE_SIZE:  # the record would overlap the tables
         raise TypeError(
@@ -262,7 +280,8 @@ _C_TYPES: dict[str, Any] = {"i": ctypes.c_int64, "u": ctypes.c_uint64, "f": ctyp
 
 
 class Head(ctypes.Structure):
-    """The header of a block for Python: attributes that read and write its fields as Python numbers.
+    """The header of a block for Python: attributes that read and write its fields as Python
+    numbers.
 
     A numpy record takes fifty times as long for a field.
     """
@@ -276,7 +295,9 @@ def head_of(block: Any) -> Any:
 
 
 class Views:
-    """A block for Python: its header, and its tables as arrays. Each of them keeps the block alive."""
+    """A block for Python: its header, and its tables as arrays. Each of them keeps the block
+    alive.
+    """
 
     __slots__ = ("block", "head")
 
@@ -309,7 +330,9 @@ def field_of(block: Any, field: str) -> Any:
 
 
 def cut(block: Any, like: Model | None = None) -> Model:
-    """The arrays of a block, with new scratch space; or with that of another model of the same sizes."""
+    """The arrays of a block, with new scratch space; or with that of another model of the same
+    sizes.
+    """
     head = head_of(block)
     sizes = {name: getattr(head, name) for name in (*SIZES, "arity")}
     layout, _ = _layout(*(sizes[name] for name in SIZES))

@@ -1,9 +1,10 @@
-"""exp, log and sums of products in plain arithmetic, so that LLVM vectorises loops over them, with the same order of
-additions on every processor.
+"""exp, log and sums of products in plain arithmetic, so that LLVM vectorises loops over them, with
+the same order of additions on every processor.
 
-exp(x) = 2^k exp(r) with k the integer nearest to x / ln 2. Adding MAGIC leaves k in the low bits of the sum; shifting these
-bits into the exponent field gives 2^k. The polynomial interpolates (exp(r) - 1 - r) / r^2 at Chebyshev points.
-log(x) = k ln 2 + 2 atanh(s) for x = 2^k m, with m between the root of 1/2 and that of 2 and s = (m - 1) / (m + 1).
+exp(x) = 2^k exp(r) with k the integer nearest to x / ln 2. Adding MAGIC leaves k in the low bits of
+the sum; shifting these bits into the exponent field gives 2^k. The polynomial interpolates (exp(r)
+- 1 - r) / r^2 at Chebyshev points. log(x) = k ln 2 + 2 atanh(s) for x = 2^k m, with m between the
+root of 1/2 and that of 2 and s = (m - 1) / (m + 1).
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ MANTISSA_BITS = 52
 
 @intrinsic
 def bits_of(typingctx, x):
-    """The bits of a float as a whole number of the same size, and back. (numba compiles its own `view` for every use.)"""
+    """The bits of a float as a whole number of the same size, and back. (numba compiles its own
+    `view` for every use.)
+    """
     pairs = {types.float32: types.int32, types.float64: types.int64}
     result = pairs.get(x) or {whole: real for real, whole in pairs.items()}.get(x)
 
@@ -68,9 +71,11 @@ def exp_of(x):
 
 @inner
 def rough_exp_of(x):
-    """exp(x) for a float32 x <= 0, to 5e-7, and 4e-18 below -40. It takes a third of the time: good enough to rank.
+    """exp(x) for a float32 x <= 0, to 5e-7, and 4e-18 below -40. It takes a third of the time: good
+    enough to rank.
 
-    Products of smaller numbers would be denormal, on which some processors take a hundred times as long.
+    Products of smaller numbers would be denormal, on which some processors take a hundred times as
+    long.
     """
     bounded = x if x > ROUGH_SMALLEST else ROUGH_SMALLEST
     shifted = bounded * ROUGH_LOG2E + ROUGH_MAGIC
@@ -97,7 +102,9 @@ def log_of(x):
 
 @inner
 def dot(a, b, n):
-    """sum_j a[j] b[j] for j < n, in eight sums of every eighth product: in this order on every processor."""
+    """sum_j a[j] b[j] for j < n, in eight sums of every eighth product: in this order on every
+    processor.
+    """
     p, q, r, s, t, u, v, w = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     eights = n & ~7
     for j in range(0, eights, 8):

@@ -1,4 +1,6 @@
-"""Tables of an algorithm's own by name: rows of `per_vector` and `squares` of a block, which follow its vectors."""
+"""Tables of an algorithm's own by name: rows of `per_vector` and `squares` of a block, which follow
+its vectors.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from .memory import Model, views
 
 
 def rows_and_squares(own: Mapping[str, Any]) -> tuple[int, int]:
-    """How many rows of `per_vector` tables of these shapes take, and how many `squares`; "B" stands for the capacity."""
+    """How many rows of `per_vector` tables of these shapes take, and how many `squares`; "B" stands
+    for the capacity.
+    """
     rows = squares = 0
     for name, shape in own.items():
         match shape:
@@ -25,7 +29,7 @@ def rows_and_squares(own: Mapping[str, Any]) -> tuple[int, int]:
                 rows += k
             case _:
                 raise ValueError(
-                    f'an own table has the shape ("B",), (k, "B") or ("B", "B"), not {shape!r} of {name!r}'
+                    f'an own table has the shape ("B",), (k, "B") or ("B", "B"), not {shape!r} of {name!r}'  # noqa: E501
                 )
         if "__" in name or name in Model._fields:
             raise ValueError(f"an own table cannot have the name {name!r}")
@@ -33,7 +37,8 @@ def rows_and_squares(own: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def own_tables(block: Any, own: Mapping[str, Any]) -> Any:
-    """The tables of these names and shapes, as a named tuple of arrays: the first rows of `per_vector`, and `squares`.
+    """The tables of these names and shapes, as a named tuple of arrays: the first rows of
+    `per_vector`, and `squares`.
 
     A block that only predicts may have none: then they are empty.
     """

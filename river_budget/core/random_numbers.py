@@ -1,8 +1,9 @@
-"""Random numbers whose state is one number in the block, so that copies and files of a model contain the state.
+"""Random numbers whose state is one number in the block, so that copies and files of a model
+contain the state.
 
 SplitMix64 (G. L. Steele, D. Lea, C. H. Flood. Fast splittable pseudorandom number generators.
-OOPSLA 2014). Each random decision takes one draw, so the numbers do not depend on how the examples were divided
-into calls.
+OOPSLA 2014). Each random decision takes one draw, so the numbers do not depend on how the examples
+were divided into calls.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def numbered(key, i):
 
 
 def uniforms(key, n):
-    """n uniform numbers in (0, 1) that depend on the key alone; a larger n continues the same sequence.
+    """n uniform numbers in (0, 1) that depend on the key alone; a larger n continues the same
+    sequence.
 
     For a column of keys, a matrix with a row for each.
     """

@@ -1,9 +1,10 @@
 """Sine and cosine of a row of angles, in plain arithmetic that LLVM vectorises.
 
-An angle is reduced to [-pi/4, pi/4] by subtracting k quarter turns: k is the nearest whole number to
-x 2/pi, and pi/2 is split into three parts, of which the first two have so few bits that their products with
-k are exact. The polynomials interpolate (sin r - r) / r^3 and (cos r - 1 + r^2/2) / r^4 at Chebyshev points.
-Both errors stay below 2 ulp for angles up to LARGEST_ANGLE; a row with a larger one goes to the C library.
+An angle is reduced to [-pi/4, pi/4] by subtracting k quarter turns: k is the nearest whole number
+to x 2/pi, and pi/2 is split into three parts, of which the first two have so few bits that their
+products with k are exact. The polynomials interpolate (sin r - r) / r^3 and (cos r - 1 + r^2/2) /
+r^4 at Chebyshev points. Both errors stay below 2 ulp for angles up to LARGEST_ANGLE; a row with a
+larger one goes to the C library.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def cosine_of(r):
 def sines_and_cosines(angles, sines, n):
     """sines[j] = sin(angles[j]) and angles[j] = cos(angles[j]) for j < n. Overwrites both arrays.
 
-    An angle that is NaN or beyond FARTHEST_ANGLE, where rounding is as large as a turn, counts as 0.
+    An angle that is NaN or beyond FARTHEST_ANGLE, where rounding is as large as a turn, counts as
+    0.
     """
     far = 0
     for j in range(n):

@@ -1,13 +1,15 @@
 """The papers' data as River datasets.
 
-Every dataset iterates over (x, y), like River's datasets: x is a dict from column numbers to values. `arrays()` gives
-the same numbers as a matrix and a vector, which is the fast path. The papers' preparation is part of the
-definition, and `orders()` gives the order of each repetition of an experiment.
+Every dataset iterates over (x, y), like River's datasets: x is a dict from column numbers to
+values. `arrays()` gives the same numbers as a matrix and a vector, which is the fast path. The
+papers' preparation is part of the definition, and `orders()` gives the order of each repetition of
+an experiment.
 
-A file is read from the folder in the environment variable RIVER_BUDGET_DATA, else from the folder river_budget in
-River's data folder. A file that is in neither is downloaded from its publisher into the second. Tests download
-nothing, and readers of files that are not LIBSVM text are tested on artificial rows. Datasets marked "Never fetched
-in a test" were never read from their file: their shapes and formats are what publishers and papers state.
+A file is read from the folder in the environment variable RIVER_BUDGET_DATA, else from the folder
+river_budget in River's data folder. A file that is in neither is downloaded from its publisher into
+the second. Tests download nothing, and readers of files that are not LIBSVM text are tested on
+artificial rows. Datasets marked "Never fetched in a test" were never read from their file: their
+shapes and formats are what publishers and papers state.
 """
 
 from __future__ import annotations

@@ -44,8 +44,8 @@ def _kdd(name: str, n_features: int, file: str, rows: int, member: str) -> Defin
 class German(StoredDataset):
     """German credit: people who asked for a loan. True is a bad risk.
 
-    german.numer of the LIBSVM collection, raw integers, equal to the matrix of the 2016 paper's authors. With the
-    authors' permutations.
+    german.numer of the LIBSVM collection, raw integers, equal to the matrix of the 2016 paper's
+    authors. With the authors' permutations.
     """
 
     definition = listed("german", authors=True)
@@ -88,8 +88,8 @@ class Spambase(StoredDataset):
 class W7a(StoredDataset):
     """Web pages as the words in them, training file w7a alone. Many pages have none of the words.
 
-    From the LIBSVM collection (Platt), as published. The rows are grouped by class. The test file is the
-    part w7a.t.
+    From the LIBSVM collection (Platt), as published. The rows are grouped by class. The test file
+    is the part w7a.t.
     """
 
     definition = listed("w7a", sparse=True)
@@ -116,8 +116,8 @@ class W8aTrain(StoredDataset):
 class A9a(StoredDataset):
     """Adult: does someone earn more than 50,000 dollars? Training and test file joined.
 
-    a9a and a9a.t of the LIBSVM collection (UCI Adult, in Platt's zeros and ones), as published. The split
-    of the other papers is in the parts a9a and a9a.t.
+    a9a and a9a.t of the LIBSVM collection (UCI Adult, in Platt's zeros and ones), as published. The
+    split of the other papers is in the parts a9a and a9a.t.
     """
 
     definition = listed("a9a", sparse=True)
@@ -126,8 +126,8 @@ class A9a(StoredDataset):
 class Ijcnn1(StoredDataset):
     """The challenge of IJCNN 2001: misfires of an engine. Training and test file joined.
 
-    ijcnn1 and ijcnn1.t of the LIBSVM collection, as published. The copy that was tested holds ijcnn1.tr and
-    then ijcnn1.val; the published ijcnn1.bz2 may order these rows differently.
+    ijcnn1 and ijcnn1.t of the LIBSVM collection, as published. The copy that was tested holds
+    ijcnn1.tr and then ijcnn1.val; the published ijcnn1.bz2 may order these rows differently.
     """
 
     definition = listed("ijcnn1")
@@ -136,8 +136,8 @@ class Ijcnn1(StoredDataset):
 class CodRNA(StoredDataset):
     """Does a pair of sequences hold a non-coding RNA? The test file alone, as in the 2016 paper.
 
-    cod-rna.t of the LIBSVM collection, raw. The rows are grouped by class. The training file is the part
-    cod-rna.
+    cod-rna.t of the LIBSVM collection, raw. The rows are grouped by class. The training file is the
+    part cod-rna.
     """
 
     definition = listed("codrna")
@@ -146,8 +146,8 @@ class CodRNA(StoredDataset):
 class KDDCup08(StoredDataset):
     """Breast cancer in X-ray images, KDD Cup 2008. True is malignant.
 
-    The organisers give it to registered users only. Write it as LIBSVM text (label -1 or +1, then the 117
-    features) named kddcup08. Never fetched in a test.
+    The organisers give it to registered users only. Write it as LIBSVM text (label -1 or +1, then
+    the 117 features) named kddcup08. Never fetched in a test.
     """
 
     definition = Definition("kddcup08", BINARY_CLF, 117, 2, (File("kddcup08", 102_294, None),))
@@ -156,9 +156,9 @@ class KDDCup08(StoredDataset):
 class KDDCup99(StoredDataset):
     """Connections of a network, KDD Cup 1999, the full training file. True is an attack.
 
-    Numeric columns raw; protocol, service and flag become one column per value. The 2016 paper prints
-    1,131,571 rows and 127 features, and does not say how it chose and encoded them: here are all rows.
-    As an array they take 4.8 GB. Never fetched in a test.
+    Numeric columns raw; protocol, service and flag become one column per value. The 2016 paper
+    prints 1,131,571 rows and 127 features, and does not say how it chose and encoded them: here are
+    all rows. As an array they take 4.8 GB. Never fetched in a test.
     """
 
     definition = _kdd("kddcup99", 122, "kddcup99", 4_898_431, "kddcup.data")
@@ -185,7 +185,8 @@ class Mushrooms(StoredDataset):
 class PhishingWebsites(StoredDataset):
     """Web sites: phishing or not. True is the label 1.
 
-    phishing of the LIBSVM collection, as published: rows of length 1. Not River's `Phishing`, which has 9 features.
+    phishing of the LIBSVM collection, as published: rows of length 1. Not River's `Phishing`, which
+    has 9 features.
     """
 
     definition = listed("phishing")
@@ -201,10 +202,11 @@ class SkinNonSkin(StoredDataset):
 
 
 class Reuters(StoredDataset):
-    """News of Reuters as the words in them. True is a report about money and foreign exchange (money_fx).
+    """News of Reuters as the words in them. True is a report about money and foreign exchange
+    (money_fx).
 
-    The file of the LASVM programs that the 2012 paper uses, in the copy of tick-datasets; rows of length 1. The
-    test file is the part reuters.t. As an array the set takes half a GB.
+    The file of the LASVM programs that the 2012 paper uses, in the copy of tick-datasets; rows of
+    length 1. The test file is the part reuters.t. As an array the set takes half a GB.
     """
 
     definition = Definition(
@@ -221,8 +223,8 @@ class Reuters(StoredDataset):
 class Electricity(StoredDataset):
     """Does the price of electricity in New South Wales go up? A stream in the order of time.
 
-    The normalised file that MOA uses, fetched from the address of River's `Elec2`. It is never shuffled:
-    `orders` gives the order of the file only.
+    The normalised file that MOA uses, fetched from the address of River's `Elec2`. It is never
+    shuffled: `orders` gives the order of the file only.
     """
 
     definition = Definition(

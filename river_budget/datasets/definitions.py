@@ -1,4 +1,6 @@
-"""Definitions of datasets: files, the papers' preparation, and the orders in which the papers read them."""
+"""Definitions of datasets: files, the papers' preparation, and the orders in which the papers read
+them.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,10 @@ AUTHORS = (
 class File:
     """One file of a dataset.
 
-    A file `<name>.xz` is always LIBSVM text, as in the project's mirror. `reader` reads the published file;
-    `member` is its name inside a zip archive. `authors` is the address of the same rows, in the same order, as a
-    matrix of the 2016 paper's authors, which is read where it is at hand and the published file is not.
+    A file `<name>.xz` is always LIBSVM text, as in the project's mirror. `reader` reads the
+    published file; `member` is its name inside a zip archive. `authors` is the address of the same
+    rows, in the same order, as a matrix of the 2016 paper's authors, which is read where it is at
+    hand and the published file is not.
     """
 
     name: str
@@ -99,8 +102,8 @@ def collection(path: str, rows: int, name: str = "", authors: str = "") -> File:
     return File(name or plain, rows, address=f"{COLLECTION}/{path}", authors=authors)
 
 
-# The sets of the LIBSVM collection: name, features, classes, files with their rows; after the bar, further files such
-# as test sets.
+# The sets of the LIBSVM collection: name, features, classes, files with their rows; after the bar,
+# further files such as test sets.
 LISTED = """
 german           24   2  binary/german.numer 1000
 german-scaled    24   2  binary/german.numer_scale 1000
@@ -130,7 +133,7 @@ abalone-scaled    8   -  regression/abalone_scale 4177
 cpusmall         12   -  regression/cpusmall 8192
 cadata            8   -  regression/cadata 20640
 year             90   -  regression/YearPredictionMSD.bz2 463715
-"""
+"""  # noqa: E501
 TASKS = {"binary": BINARY_CLF, "multiclass": MULTI_CLF, "regression": REG}  # by folder
 
 
@@ -140,7 +143,9 @@ def listed(
     authors: bool = False,
     sparse: bool = False,
 ) -> Definition:
-    """The definition of a set of the list. `authors`: the authors of the 2016 paper publish permutations of it."""
+    """The definition of a set of the list. `authors`: the authors of the 2016 paper publish
+    permutations of it.
+    """
     (line,) = (line for line in LISTED.splitlines() if line.startswith(f"{name} "))
     _, n_features, n_classes, text = line.split(maxsplit=3)
     folder, (joined, _, beside) = text.partition("/")[0], text.partition(" | ")

@@ -1,8 +1,8 @@
 """Where files come from: a folder of the user, the cache, or their published address.
 
-A file is read from the folder in the environment variable RIVER_BUDGET_DATA, to which nothing is written, else
-from the folder river_budget in River's data folder. If it is in neither, it is downloaded into the second, where it
-gets its name only after it has been read completely.
+A file is read from the folder in the environment variable RIVER_BUDGET_DATA, to which nothing is
+written, else from the folder river_budget in River's data folder. If it is in neither, it is
+downloaded into the second, where it gets its name only after it has been read completely.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from ..messages.progress import Progress
 Result = TypeVar("Result")
 
 VARIABLE = "RIVER_BUDGET_DATA"
-# SHA-256 of files whose content is known byte by byte, as `sha256sum -c sha256.txt` reads it: those of the project's own
-# mirror (.xz), and those of the authors of the 2016 paper (.mat). For other downloads no digest is published: they are
-# checked by length, by the checksums inside .bz2, .gz and .zip files, and by the number of rows and features.
+# SHA-256 of files whose content is known byte by byte, as `sha256sum -c sha256.txt` reads it: those
+# of the project's own mirror (.xz), and those of the authors of the 2016 paper (.mat). For other
+# downloads no digest is published: they are checked by length, by the checksums inside .bz2, .gz
+# and .zip files, and by the number of rows and features.
 _LIST = importlib.resources.files(__package__).joinpath("sha256.txt").read_text("utf-8")
 SHA256 = {name: digest for digest, name in map(str.split, _LIST.splitlines())}
 TIMEOUT = 30  # seconds without a byte
@@ -53,7 +54,9 @@ def mirror_folder() -> pathlib.Path | None:
 
 
 def cache_folder() -> pathlib.Path:
-    """The cache in River's data folder. (River's own function would create that folder, which reading need not.)"""
+    """The cache in River's data folder. (River's own function would create that folder, which
+    reading need not.)
+    """
     home = os.environ.get("RIVER_DATA", "~/river_data")
     return pathlib.Path(home).expanduser() / "river_budget"
 
@@ -110,7 +113,9 @@ def _examined(path: pathlib.Path, examine: Callable[[pathlib.Path], Result]) -> 
 
 
 def _fetched(address: str, examine: Callable[[pathlib.Path], Result]) -> Result:
-    """Download a file into a temporary folder, and move it to the cache after `examine` has accepted it."""
+    """Download a file into a temporary folder, and move it to the cache after `examine` has
+    accepted it.
+    """
     cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=cache) as unfinished:

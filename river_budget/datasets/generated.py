@@ -36,7 +36,9 @@ class _Generated(base.SyntheticDataset):
         return True
 
     def in_order(self, k: int) -> Self:
-        """The stream of repetition k, counted from 0: as many examples, with other random numbers."""
+        """The stream of repetition k, counted from 0: as many examples, with other random
+        numbers.
+        """
         whole(0)("k", k)
         return type(self)(self.n_samples, FIRST_SEED + k)
 
@@ -56,7 +58,8 @@ class _Generated(base.SyntheticDataset):
         return next(self.pieces([self.n_samples]))
 
     def pieces(self, sizes: Iterable[int]) -> Iterator[Arrays]:
-        """So many rows and targets at a time, which together are those of `arrays`: for streams that memory cannot hold.
+        """So many rows and targets at a time, which together are those of `arrays`: for streams
+        that memory cannot hold.
 
         Examples
         --------
@@ -98,8 +101,9 @@ class _Generated(base.SyntheticDataset):
 class Checkerboard(_Generated):
     """Points on a board of four by four squares, black or white.
 
-    Both coordinates are uniform, and shifted and stretched to mean 0 and standard deviation 1, as the 2010
-    paper does with every feature. The paper does not describe its board: this one fits its figures.
+    Both coordinates are uniform, and shifted and stretched to mean 0 and standard deviation 1, as
+    the 2010 paper does with every feature. The paper does not describe its board: this one fits its
+    figures.
 
     Parameters
     ----------
@@ -134,10 +138,12 @@ class Checkerboard(_Generated):
 
 
 class Waveform(_Generated):
-    """Breiman's waves: 21 noisy points on a mixture of two of three triangles. The class is which two.
+    """Breiman's waves: 21 noisy points on a mixture of two of three triangles. The class is which
+    two.
 
-    Every feature has mean 0 and standard deviation 1, as in the 2010 paper; here they are the exact ones of
-    the distribution, not those of a sample. River's own `synth.Waveform` is the same without that.
+    Every feature has mean 0 and standard deviation 1, as in the 2010 paper; here they are the exact
+    ones of the distribution, not those of a sample. River's own `synth.Waveform` is the same
+    without that.
 
     Parameters
     ----------
@@ -182,7 +188,8 @@ def _triangle(centre: int) -> Floats:
 FIRST_TRIANGLES = np.array([_triangle(11), _triangle(11), _triangle(15)])  # of each class
 SECOND = np.array([_triangle(15), _triangle(7), _triangle(7)])
 MEAN = (FIRST_TRIANGLES + SECOND).mean(axis=0) / 2
-# With a share u uniform on [0, 1], E u^2 = E (1 - u)^2 = 1/3 and E u (1 - u) = 1/6; the noise adds 1.
+# With a share u uniform on [0, 1], E u^2 = E (1 - u)^2 = 1/3 and E u (1 - u) = 1/6; the noise adds
+# 1.
 _SQUARE: npt.NDArray[np.float64] = (FIRST_TRIANGLES**2 + FIRST_TRIANGLES * SECOND + SECOND**2).mean(
     axis=0
 ) / 3
@@ -190,12 +197,14 @@ DEVIATION = np.sqrt(1 + _SQUARE - MEAN**2)
 
 
 class PokerHands(_Generated):
-    """Hands of five cards out of 52, in the order in which they are dealt. The class is what the hand is worth.
+    """Hands of five cards out of 52, in the order in which they are dealt. The class is what the
+    hand is worth.
 
-    A million of them stand for the test file of the 2016 paper's poker, which is a sample of such hands too, coded in
-    the same way: the suits 1 to 4 and the ranks 1 (ace) to 13 (king) of the five cards in turn. Classes: 0 nothing,
-    1 a pair, 2 two pairs, 3 three of a kind, 4 a straight, 5 a flush, 6 a full house, 7 four of a kind, 8 a straight
-    flush, 9 a royal flush. An ace is below 2 or above the king.
+    A million of them stand for the test file of the 2016 paper's poker, which is a sample of such
+    hands too, coded in the same way: the suits 1 to 4 and the ranks 1 (ace) to 13 (king) of the
+    five cards in turn. Classes: 0 nothing, 1 a pair, 2 two pairs, 3 three of a kind, 4 a straight,
+    5 a flush, 6 a full house, 7 four of a kind, 8 a straight flush, 9 a royal flush. An ace is
+    below 2 or above the king.
 
     Parameters
     ----------
@@ -219,7 +228,7 @@ class PokerHands(_Generated):
     ----------
     Cattral, R., Oppacher, F., & Deugo, D. (2002). Evolutionary data mining with automatic rule generalization.
 
-    """
+    """  # noqa: E501
 
     def __init__(self, n_samples: int | None = 1_000_000, seed: int | None = None):
         super().__init__(n_samples, seed, task=base.MULTI_CLF, n_features=10, n_classes=10)
@@ -249,5 +258,6 @@ def worth_of(suits: npt.NDArray[np.int64], ranks: npt.NDArray[np.int64]) -> npt.
     return worth
 
 
-# Ordered pairs of equal ranks in a hand, and what it is then: 7 = 5 + 2 in a pair, 17 = 4 * 4 + 1 in four of a kind
+# Ordered pairs of equal ranks in a hand, and what it is then: 7 = 5 + 2 in a pair, 17 = 4 * 4 + 1
+# in four of a kind
 EQUAL = {7: 1, 9: 2, 11: 3, 13: 6, 17: 7}

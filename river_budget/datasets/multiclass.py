@@ -28,8 +28,8 @@ __all__ = [
 class Dna(StoredDataset):
     """DNA: boundaries of introns and exons, with features 0 or 1.
 
-    dna.scale of the LIBSVM collection (Statlog), as published, exactly the authors' matrix. With the
-    authors' permutations. The test file is the part dna.scale.t, never fetched.
+    dna.scale of the LIBSVM collection (Statlog), as published, exactly the authors' matrix. With
+    the authors' permutations. The test file is the part dna.scale.t, never fetched.
     """
 
     definition = listed("dna", authors=True, sparse=True)
@@ -38,8 +38,9 @@ class Dna(StoredDataset):
 class Satimage(StoredDataset):
     """Kinds of soil in satellite images.
 
-    satimage.scale of the LIBSVM collection (Statlog), as published, between -1 and 1, or the authors' matrix, on
-    which it was tested. With the authors' permutations. The test file is the part satimage.scale.t, never fetched.
+    satimage.scale of the LIBSVM collection (Statlog), as published, between -1 and 1, or the
+    authors' matrix, on which it was tested. With the authors' permutations. The test file is the
+    part satimage.scale.t, never fetched.
     """
 
     definition = listed("satimage", authors=True)
@@ -57,8 +58,8 @@ class Usps(StoredDataset):
 class Mnist(StoredDataset):
     """MNIST: handwritten digits, the 60,000 training images. The 2016 paper uses `MnistTest`.
 
-    mnist of the LIBSVM collection, divided by 255. The test file is the part mnist.t. Never fetched in a
-    test.
+    mnist of the LIBSVM collection, divided by 255. The test file is the part mnist.t. Never fetched
+    in a test.
     """
 
     definition = listed("mnist", prepare=pixels, sparse=True)
@@ -76,8 +77,8 @@ class MnistTest(StoredDataset):
 class Letter(StoredDataset):
     """Letters printed in many fonts, described by 16 measures of their shape.
 
-    letter.scale of the LIBSVM collection (Statlog), as published, between -1 and 1. The test file is the
-    part letter.scale.t, never fetched.
+    letter.scale of the LIBSVM collection (Statlog), as published, between -1 and 1. The test file
+    is the part letter.scale.t, never fetched.
     """
 
     definition = listed("letter")
@@ -102,8 +103,8 @@ class LetterRaw(StoredDataset):
 class Shuttle(StoredDataset):
     """States of the space shuttle's radiators and valves. Four of five examples are of one class.
 
-    The training file of Statlog, every column scaled to [-1, 1]. The tested copy is the raw file; the
-    published one, shuttle.scale of the LIBSVM collection, is scaled already and rounded.
+    The training file of Statlog, every column scaled to [-1, 1]. The tested copy is the raw file;
+    the published one, shuttle.scale of the LIBSVM collection, is scaled already and rounded.
     """
 
     definition = Definition(
@@ -119,8 +120,8 @@ class Shuttle(StoredDataset):
 class Acoustic(StoredDataset):
     """Kinds of vehicle by their sound.
 
-    acoustic_scale of the LIBSVM collection (SensIT), as published. Never fetched in a test, nor its test
-    file acoustic_scale.t.
+    acoustic_scale of the LIBSVM collection (SensIT), as published. Never fetched in a test, nor its
+    test file acoustic_scale.t.
     """
 
     definition = listed("acoustic")
@@ -129,7 +130,8 @@ class Acoustic(StoredDataset):
 class Covtype(StoredDataset):
     """Kinds of forest by soil, height and light.
 
-    covtype.scale01 of the LIBSVM collection, as published, between 0 and 1. Never fetched in a test.
+    covtype.scale01 of the LIBSVM collection, as published, between 0 and 1. Never fetched in a
+    test.
     """
 
     definition = listed("covtype", sparse=True)

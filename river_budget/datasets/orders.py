@@ -1,7 +1,8 @@
 """The orders in which the papers read a dataset, and its examples in such an order.
 
-The authors of the 2016 paper publish 20 permutations for some sets, in files of Matlab: a matrix `data`,
-whose first column is the label or the target, and `ID_all` or `ID_list`, with row numbers from 1.
+The authors of the 2016 paper publish 20 permutations for some sets, in files of Matlab: a matrix
+`data`, whose first column is the label or the target, and `ID_all` or `ID_list`, with row numbers
+from 1.
 """
 
 from __future__ import annotations

@@ -45,7 +45,9 @@ def read(
 
 @contextlib.contextmanager
 def unpacked(path: pathlib.Path, member: str) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked according to its suffix; of a zip archive, the bytes of `member`."""
+    """The bytes of a file, unpacked according to its suffix; of a zip archive, the bytes of
+    `member`.
+    """
     with contextlib.ExitStack() as opened:
         if path.suffix == ".zip":
             stream = _in_archive(opened.enter_context(zipfile.ZipFile(path)), member)
@@ -222,7 +224,9 @@ def kdd(lines: Iterator[bytes], rows: int, n_features: int) -> tuple[Floats, Flo
 
 
 def _one_hot(X: Floats, codes: npt.NDArray[np.intp], known: Sequence[dict[bytes, int]]) -> None:
-    """Write the one-hot columns behind the numeric ones: words have codes by appearance, columns are alphabetical."""
+    """Write the one-hot columns behind the numeric ones: words have codes by appearance, columns
+    are alphabetical.
+    """
     start = len(KDD_NUMBERS)
     if start + sum(map(len, known)) != X.shape[1]:
         raise ValueError(f"its columns become {start + sum(map(len, known))} features")

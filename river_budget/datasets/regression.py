@@ -34,8 +34,8 @@ def _uci(
 class Housing(StoredDataset):
     """Prices of houses in Boston.
 
-    housing of the LIBSVM collection, scaled to [0, 1] with its target: equal to the authors' matrix. With
-    the authors' permutations.
+    housing of the LIBSVM collection, scaled to [0, 1] with its target: equal to the authors'
+    matrix. With the authors' permutations.
     """
 
     definition = listed("housing", everything_to_unit, authors=True)
@@ -44,8 +44,8 @@ class Housing(StoredDataset):
 class Mg(StoredDataset):
     """The chaotic time series of Mackey and Glass, predicted from six earlier values.
 
-    mg of the LIBSVM collection, scaled to [0, 1] with its target, or the authors' matrix, on which it was tested.
-    With the authors' permutations.
+    mg of the LIBSVM collection, scaled to [0, 1] with its target, or the authors' matrix, on which
+    it was tested. With the authors' permutations.
     """
 
     definition = listed("mg", everything_to_unit, authors=True)
@@ -61,7 +61,8 @@ class Abalone(StoredDataset):
 
 
 class AbaloneScaled(StoredDataset):
-    """The age of shellfish, with features between -1 and 1 and the rings as target. No paper here uses it.
+    """The age of shellfish, with features between -1 and 1 and the rings as target. No paper here
+    uses it.
 
     abalone_scale of the LIBSVM collection, as published.
     """
@@ -72,9 +73,9 @@ class AbaloneScaled(StoredDataset):
 class Parkinsons(StoredDataset):
     """The total UPDRS score of people with Parkinson's disease from their voices, at home.
 
-    From the UCI repository, scaled to [0, 1] with its target. The paper only says that there are 20 features.
-    Here they are all columns except the two scores: with motor_UPDRS as a feature the target would be so easy that
-    the paper's losses could not be explained.
+    From the UCI repository, scaled to [0, 1] with its target. The paper only says that there are 20
+    features. Here they are all columns except the two scores: with motor_UPDRS as a feature the
+    target would be so easy that the paper's losses could not be explained.
     """
 
     definition = _uci(
@@ -124,8 +125,8 @@ class Casp(StoredDataset):
 class Slice(StoredDataset):
     """The position of a CT image along the body.
 
-    From the UCI repository, scaled to [0, 1] with its target. The paper's 385 features include the patient's
-    number, and so do these. Never fetched in a test.
+    From the UCI repository, scaled to [0, 1] with its target. The paper's 385 features include the
+    patient's number, and so do these. Never fetched in a test.
     """
 
     definition = _uci(
@@ -141,7 +142,8 @@ class Slice(StoredDataset):
 class Year(StoredDataset):
     """The year of a song from its sound, the training file.
 
-    YearPredictionMSD of the LIBSVM collection, scaled to [0, 1] with its target. Never fetched in a test.
+    YearPredictionMSD of the LIBSVM collection, scaled to [0, 1] with its target. Never fetched in a
+    test.
     """
 
     definition = listed("year", everything_to_unit)

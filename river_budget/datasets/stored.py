@@ -136,9 +136,9 @@ class StoredDataset(base.FileDataset):
     def orders(self, repeats: int = 20) -> list[Order]:
         """Row numbers in the order of each repetition of an experiment.
 
-        The authors' permutations, if they are published and available. Otherwise, and beyond the authors' 20,
-        repetition i is `numpy.random.default_rng(100 + i).permutation(n)`. A stream in the order of time only
-        has this order.
+        The authors' permutations, if they are published and available. Otherwise, and beyond the
+        authors' 20, repetition i is `numpy.random.default_rng(100 + i).permutation(n)`. A stream in
+        the order of time only has this order.
         """
         whole(1)("repeats", repeats)
         return [self._order(k) for k in range(1 if self.time_order else repeats)]
@@ -166,7 +166,9 @@ class StoredDataset(base.FileDataset):
 
     @property
     def authors_orders(self) -> bool:
-        """Whether `orders` begins with the authors' permutations. May fetch them, as `orders` does."""
+        """Whether `orders` begins with the authors' permutations. May fetch them, as `orders`
+        does.
+        """
         return bool(self._published_orders())
 
     def _published_orders(self) -> list[Order]:

@@ -1,4 +1,6 @@
-"""Learning in several processes: a model per key, many settings of a model, one model from several streams."""
+"""Learning in several processes: a model per key, many settings of a model, one model from several
+streams.
+"""
 
 from .keyed.models import KeyedModels
 from .sweeps.outcomes import Outcome

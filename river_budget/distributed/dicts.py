@@ -18,7 +18,9 @@ def learn_example(model: Any, x: Any, y: Any, *further: Any) -> None:
 
 
 def batch_of_dicts(examples: list[dict[Any, Any]], predicted: bool = False) -> Batch | None:
-    """A checked batch, in which missing values count as 0 if it is only `predicted`. None if the features differ."""
+    """A checked batch, in which missing values count as 0 if it is only `predicted`. None if the
+    features differ.
+    """
     if not examples or any(x.keys() != examples[0].keys() for x in examples):
         return None
     names = list(examples[0])

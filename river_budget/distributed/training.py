@@ -35,31 +35,36 @@ def train_shards(
 ) -> Any:
     """Learn several streams at the same time, each in its own process, and merge the models.
 
-    Every stream is learned by a copy of the model. After `sync_every` examples of each stream the copies are
-    merged by `merge`, weighted with the numbers of examples since the last merging, and all go on from the
-    merged model. A stream that has ended takes no further part: the merged model contains what was learned from it.
+    Every stream is learned by a copy of the model. After `sync_every` examples of each stream the
+    copies are merged by `merge`, weighted with the numbers of examples since the last merging, and
+    all go on from the merged model. A stream that has ended takes no further part: the merged model
+    contains what was learned from it.
 
-    This is not the same as one model that learns all streams one after the other. Every merging takes the
-    mean of models that each have seen a part, and reduces it to the budget. The guide
-    `examples/beyond_one_machine.md` measures how much accuracy that loses and how much time it saves.
+    This is not the same as one model that learns all streams one after the other. Every merging
+    takes the mean of models that each have seen a part, and reduces it to the budget. The guide
+    `examples/beyond_one_machine.md` measures how much accuracy that loses and how much time it
+    saves.
 
-    The result depends on the order of the streams, but not on the backend, if the model has a seed. If the
-    process of a shard is lost, `WorkerLost` is raised, and the training has to start again.
+    The result depends on the order of the streams, but not on the backend, if the model has a seed.
+    If the process of a shard is lost, `WorkerLost` is raised, and the training has to start again.
 
-    Not for models that take 2 µs per row, which gain nothing, nor for streams that differ much if merging is
-    rare.
+    Not for models that take 2 µs per row, which gain nothing, nor for streams that differ much if
+    merging is rare.
 
     Parameters
     ----------
     model
-        A model that `merge` takes, or a pipeline. It is not changed; training continues from what it has learned.
+        A model that `merge` takes, or a pipeline. It is not changed; training continues from what
+        it has learned.
     streams
-        For each shard a River dataset, another iterable of (x, y), a pair (X, y) of a 2-D array or a frame and
-        targets, or a function without arguments that returns one of these. Datasets and functions are read by
-        the shard itself, which is best where reading takes long; iterators are read here and sent. The
-        beginning of the first stream is also learned here, to see at once whether the model can be merged.
+        For each shard a River dataset, another iterable of (x, y), a pair (X, y) of a 2-D array or
+        a frame and targets, or a function without arguments that returns one of these. Datasets and
+        functions are read by the shard itself, which is best where reading takes long; iterators
+        are read here and sent. The beginning of the first stream is also learned here, to see at
+        once whether the model can be merged.
     sync_every
-        The number of examples that each shard learns between mergings; None merges once, at the end.
+        The number of examples that each shard learns between mergings; None merges once, at the
+        end.
     backend
         "ray" for the Ray that runs, or "serial" for one shard after the other in this process.
 
@@ -132,7 +137,8 @@ def _merged(learned: Sequence[tuple[int, Any]], before: Any) -> Any:
 class Trainee:
     """The object of a worker: it learns its stream, some examples at a time.
 
-    `many`: rows of a matrix or a frame are learned together, which models of this package do exactly as one by one.
+    `many`: rows of a matrix or a frame are learned together, which models of this package do
+    exactly as one by one.
     """
 
     def __init__(self, stream: ShardStream, many: bool):
@@ -152,7 +158,9 @@ class Trainee:
         self.examples = iter(given)
 
     def learn(self, model: Any, most: int | None) -> tuple[int, Any]:
-        """Learn the next examples, at most `most`, with a copy of the model. Returns (number of examples, copy)."""
+        """Learn the next examples, at most `most`, with a copy of the model. Returns (number of
+        examples, copy).
+        """
         model = copy.deepcopy(model)
         if self.batch is not None:
             start, n = self.at, len(self.batch)

@@ -1,1 +1,3 @@
-"""What `river-budget` measures: a race for newcomers, AutoKernel, speed, and models on a file of one's own."""
+"""What `river-budget` measures: a race for newcomers, AutoKernel, speed, and models on a file of
+one's own.
+"""

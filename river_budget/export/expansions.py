@@ -16,7 +16,9 @@ from .graph import Columns, Graph, Tensor, not_exported
 
 
 def rows_for(model: Any, names: list[Any], n: int) -> Any:
-    """The table of the block with a row for each of these names: zeros for features that the model does not know."""
+    """The table of the block with a row for each of these names: zeros for features that the model
+    does not know.
+    """
     places, vectors, known = model._features.places, memory.views(model._block).vectors, set(names)
     used = vectors[:, :n].any(axis=1)
     missing = [name for name, place in places.items() if used[place] and name not in known]
@@ -32,7 +34,9 @@ def rows_for(model: Any, names: list[Any], n: int) -> Any:
 
 
 def expansion(graph: Graph, model: Any, columns: Columns, coefficients: Any) -> Tensor:
-    """The sums of kernels with these coefficients, which have a row for each column of the result."""
+    """The sums of kernels with these coefficients, which have a row for each column of the
+    result.
+    """
     head = memory.views(model._block).head
     used = coefficients.any(axis=0)
     vectors = rows_for(model, columns.names, coefficients.shape[1])[:, used]
@@ -81,7 +85,9 @@ def kernel_values(graph: Graph, head: Any, x: Tensor, vectors: Any, norms: Any) 
 
 
 def _bounded(graph: Graph, values: Tensor) -> Tensor:
-    """Values of a kernel without bound, clamped as in the model; NaN is where both signs overflowed."""
+    """Values of a kernel without bound, clamped as in the model; NaN is where both signs
+    overflowed.
+    """
     numbers = graph.node("Where", graph.node("IsNaN", values), 0.0, values)
     return graph.node("Clip", numbers, -BOUND, BOUND)
 
@@ -110,7 +116,9 @@ def waves(graph: Graph, model: Any, columns: Columns) -> Tensor:
 
 
 def sketch(graph: Graph, model: Any, columns: Columns) -> Tensor:
-    """The sketch of products: multiply Fourier transforms, which are linear in an example, and transform back."""
+    """The sketch of products: multiply Fourier transforms, which are linear in an example, and
+    transform back.
+    """
     block = model.algorithm.columns.block_for(
         model, columns.names
     )  # alive for as long as its views

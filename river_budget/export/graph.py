@@ -21,9 +21,12 @@ TEXTS, TEXTS_OPSET = "ai.onnx.ml", 2  # the part of the standard that looks up t
 
 def not_exported(what: str) -> NotImplementedError:
     return NotImplementedError(
-        f"{what} cannot be exported. What can: the kernel expansions, FOGD and NOGD of river_budget, its maps "
-        "RandomFourier, RBFSampler, Nystroem and PolynomialCountSketch, Guard, and River's StandardScaler, MinMaxScaler, "
-        "OneHotEncoder, Select, Discard, TransformerUnion, TargetStandardScaler, OneVsRestClassifier, LinearRegression, "
+        f"{what} cannot be exported. What can: the kernel expansions, FOGD and NOGD of "
+        "river_budget, its maps "
+        "RandomFourier, RBFSampler, Nystroem and PolynomialCountSketch, Guard, and River's "
+        "StandardScaler, MinMaxScaler, "
+        "OneHotEncoder, Select, Discard, TransformerUnion, TargetStandardScaler, "
+        "OneVsRestClassifier, LinearRegression, "
         "LogisticRegression and SoftmaxRegression"
     )
 
@@ -37,7 +40,9 @@ def check_texts(values: Iterable[Any]) -> None:
 
 @dataclass(frozen=True)
 class Tensor:
-    """The result of an operator, or an input. Formulas of tensors, numbers and arrays are further operators."""
+    """The result of an operator, or an input. Formulas of tensors, numbers and arrays are further
+    operators.
+    """
 
     graph: Graph
     name: str
@@ -87,7 +92,9 @@ class Tensor:
 
 @dataclass
 class Columns:
-    """A matrix in the graph, one row per example, and the names of its columns; and columns of texts by name."""
+    """A matrix in the graph, one row per example, and the names of its columns; and columns of
+    texts by name.
+    """
 
     tensor: Tensor  # `graph.nothing` if there is no column
     names: list[Any]
@@ -95,7 +102,9 @@ class Columns:
 
 
 class Graph:
-    """Nodes and constants, with short names that no feature has. Numbers and arrays become constants."""
+    """Nodes and constants, with short names that no feature has. Numbers and arrays become
+    constants.
+    """
 
     def __init__(self, taken: set[str]):
         self.taken = set(taken)
@@ -133,7 +142,9 @@ class Graph:
         return Tensor(self, result)
 
     def output(self, name: str, tensor: Tensor, kind: str, *columns: Any) -> None:
-        """Make a tensor an output with this name, or with `_` appended if a feature has this name."""
+        """Make a tensor an output with this name, or with `_` appended if a feature has this
+        name.
+        """
         while name in self.taken:
             name += "_"
         self.taken.add(name)

@@ -1,4 +1,5 @@
-"""Write models to ONNX files, for machines without Python, and the model at the end of a pipeline as operators.
+"""Write models to ONNX files, for machines without Python, and the model at the end of a pipeline
+as operators.
 
 A model gives scores, probabilities, labels or predictions.
 """
@@ -76,7 +77,8 @@ def _ours(graph: Graph, model: Any, columns: Columns) -> Found:
     labels: Labels = model._labels
     if len(labels.known) < 2:
         raise ValueError(
-            f"a {type(model).__name__} that knows one class only, {labels.known}, cannot be exported"
+            f"a {type(model).__name__} that knows one class only, {labels.known}, cannot be "
+            "exported"
         )
     _, slope, lead = model._reading()
     if len(labels.known) == 2:
@@ -187,27 +189,31 @@ KINDS = {bool: "BOOL", int: "INT64", str: "STRING", float: "DOUBLE"}
 def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None:
     """Write a model to an ONNX file, which runs without Python and River.
 
-    The file contains everything that predictions need, including scalers, in standard operators (opset 17) and in
-    float64, so that predictions agree with those of `predict_one` up to rounding; with the `Linear` kernel as long as
-    no product of two examples is beyond 1e100, where the model clamps it. FOGD and random waves take sines of sums of
-    features: of sums beyond 1e8, as of features that nothing scales, rounding is magnified by the size of the sum.
+    The file contains everything that predictions need, including scalers, in standard operators
+    (opset 17) and in float64, so that predictions agree with those of `predict_one` up to rounding;
+    with the `Linear` kernel as long as no product of two examples is beyond 1e100, where the model
+    clamps it. FOGD and random waves take sines of sums of features: of sums beyond 1e8, as of
+    features that nothing scales, rounding is magnified by the size of the sum.
 
     Not for continued learning: `rb.save` saves the whole model.
 
     There is an input for each feature, under its name and with one column; NaN stands for a missing
-    feature (behind `Guard("last")`, for its last valid value). A feature that River's `OneHotEncoder` knows as text
-    has an input of texts, where "" stands for a missing one. A classifier has the outputs `label`, `probabilities` (one
-    column per label, in the order of the property `classes`) and `scores`; a regressor has `prediction`; a
-    `KernelOneClassSVM` has `score`. If a feature has the name of an output, `_` is appended to the output's name.
+    feature (behind `Guard("last")`, for its last valid value). A feature that River's
+    `OneHotEncoder` knows as text has an input of texts, where "" stands for a missing one. A
+    classifier has the outputs `label`, `probabilities` (one column per label, in the order of the
+    property `classes`) and `scores`; a regressor has `prediction`; a `KernelOneClassSVM` has
+    `score`. If a feature has the name of an output, `_` is appended to the output's name.
 
-    What can be exported: the kernel expansions of this package with all kernels but `Custom`, FOGD and
-    NOGD; behind `RandomFourier`, `RBFSampler`, `Nystroem`, `PolynomialCountSketch`, `Guard`, and River's `StandardScaler`,
-    `MinMaxScaler`, `OneHotEncoder`, `Select`, `Discard` and unions of these; inside `TargetStandardScaler` and
-    `OneVsRestClassifier`; and River's linear models behind our maps. It needs the package onnx (`pip install onnx`).
+    What can be exported: the kernel expansions of this package with all kernels but `Custom`, FOGD
+    and NOGD; behind `RandomFourier`, `RBFSampler`, `Nystroem`, `PolynomialCountSketch`, `Guard`,
+    and River's `StandardScaler`, `MinMaxScaler`, `OneHotEncoder`, `Select`, `Discard` and unions of
+    these; inside `TargetStandardScaler` and `OneVsRestClassifier`; and River's linear models behind
+    our maps. It needs the package onnx (`pip install onnx`).
 
     A category that `OneHotEncoder` has not learned counts as missing.
 
-    onnxruntime scores single examples about twice as fast if its session option `intra_op_num_threads` is 1.
+    onnxruntime scores single examples about twice as fast if its session option
+    `intra_op_num_threads` is 1.
 
     Parameters
     ----------
@@ -216,8 +222,9 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     path
         The file to write. It appears in one step, as in `rb.save`.
     matrix
-        Whether there is one input for all features, called `features`, with a column for each: better for
-        hundreds of features. Their order is that of the property `features`. Not if a feature is a text.
+        Whether there is one input for all features, called `features`, with a column for each:
+        better for hundreds of features. Their order is that of the property `features`. Not if a
+        feature is a text.
 
     Examples
     --------
@@ -298,7 +305,8 @@ def give_out(graph: Graph, found: Found) -> dict[str, str]:
     kinds = {type(label) for label in labels}
     if len(kinds) > 1 or not kinds <= KINDS.keys():
         raise ValueError(
-            f"labels must all be texts, all whole numbers, all floats or all booleans, not {labels!r}"
+            "labels must all be texts, all whole numbers, all floats or all booleans, not "
+            f"{labels!r}"
         )
     if any(isinstance(label, int) and not -(2**63) <= label < 2**63 for label in labels):
         raise ValueError(f"labels that are whole numbers must fit into 64 bits, unlike {labels!r}")

@@ -23,7 +23,9 @@ LARGEST_WHOLE = 2**53  # every whole number up to it is a float
 
 
 def features_of(model: Any, behind: Collection[Any] = ()) -> list[Any]:
-    """The input features that a step knows; if it does not know them, those that later steps know."""
+    """The input features that a step knows; if it does not know them, those that later steps
+    know.
+    """
     kind = type(model)
     if isinstance(model, compose.Pipeline):
         for step in reversed(model.steps.values()):
@@ -204,7 +206,9 @@ def _divided(tensor: Tensor, spread: Any) -> Tensor:
 
 
 def _guard(graph: Graph, step: Guard, columns: Columns) -> Columns:
-    """Without texts; the last valid values instead of those that are no finite numbers, if the guard keeps them."""
+    """Without texts; the last valid values instead of those that are no finite numbers, if the
+    guard keeps them.
+    """
     if not columns.names:
         return Columns(graph.nothing, [])
     last = np.array([float(step._last.get(name, math.nan)) for name in columns.names])

@@ -1,16 +1,18 @@
 """What an algorithm of your own needs, in one import (the guide: examples/extending.md).
 
-`algorithm` makes what a class holds of a function of one example and, if there is a budget, of a rule that removes vectors.
-`Classifier` and `Regressor` are the base classes; `Mutable`, `Fixed` and the checks declare parameters; `register` lets
-files hold the class. The functions that such a function calls are those of the algorithms of this package:
+`algorithm` makes what a class holds of a function of one example and, if there is a budget, of a
+rule that removes vectors. `Classifier` and `Regressor` are the base classes; `Mutable`, `Fixed` and
+the checks declare parameters; `register` lets files hold the class. The functions that such a
+function calls are those of the algorithms of this package:
 
     loss_and_direction, is_mistake           what the scores mean for the target
     insert, add_to, rescale, remove          change the support
     remove_oldest, remove_random, remove_smallest, merge_pair      rules for `keep`
     row_of_vector, self_kernel, along_row, weight_of               look at it
 
-`descent_on` makes a round of a loss, `each_example` a pass for a method, whose numbers `results_of` gives. Tables beside the
-vectors: `algorithm(own=...)`, in Python `own_tables`. `check` asks of a model what the tests of this package ask.
+`descent_on` makes a round of a loss, `each_example` a pass for a method, whose numbers `results_of`
+gives. Tables beside the vectors: `algorithm(own=...)`, in Python `own_tables`. `check` asks of a
+model what the tests of this package ask.
 """
 
 from __future__ import annotations
@@ -94,7 +96,10 @@ NO_RULE = (
     "the round has left more vectors than the budget, and `keep` removes none: "
     "algorithm(round_of, keep=remove_oldest)"
 )
-NOT_A_NUMBER = "a score is NaN: the round has written a coefficient that is no number, or a number of the record is none"
+NOT_A_NUMBER = (
+    "a score is NaN: the round has written a coefficient that is no number, or a number of the "
+    "record is none"
+)
 
 
 @of_user
@@ -121,7 +126,8 @@ def merge_pair(m, state):
     merge(m, nobody(m), NOT_NEWEST, NOT_EXACT)
 
 
-# What `algorithm` makes passes of: templates, in which the names of an author's functions stand for these
+# What `algorithm` makes passes of: templates, in which the names of an author's functions stand for
+# these
 
 
 def _nothing(m, state):
@@ -129,7 +135,9 @@ def _nothing(m, state):
 
 
 def _learn(m, states, rows):
-    """The learning pass of an algorithm: its round for every example, and its rule while there are too many vectors."""
+    """The learning pass of an algorithm: its round for every example, and its rule while there are
+    too many vectors.
+    """
     return learn_rows(m, states, rows, observe, step)  # type: ignore[name-defined]  # noqa: F821
 
 
@@ -243,22 +251,25 @@ def algorithm(
     """What a class of an algorithm holds as `algorithm`.
 
     round_of
-        A compiled function (m, state, x, norm, f, y, w) of one example; with own tables (m, state, own, x, norm, f, y, w).
+        A compiled function (m, state, x, norm, f, y, w) of one example; with own tables (m, state,
+        own, x, norm, f, y, w).
     fields
-        The names of the numbers that it keeps in `state`. A field with the name of a parameter has the parameter's value.
+        The names of the numbers that it keeps in `state`. A field with the name of a parameter has
+        the parameter's value.
     keep
-        A compiled function (m, state), or (m, state, own), that removes at least one vector, called while there are more
-        than the budget.
+        A compiled function (m, state), or (m, state, own), that removes at least one vector, called
+        while there are more than the budget.
     own
-        {name: shape} of tables of numbers that belong to the model, which functions see as `own.name`. A shape is ("B",),
-        a number of each vector, (3, "B"), or ("B", "B"), one of each pair. `remove` moves them with the vectors; what is
-        behind the last vector is 0.
+        {name: shape} of tables of numbers that belong to the model, which functions see as
+        `own.name`. A shape is ("B",), a number of each vector, (3, "B"), or ("B", "B"), one of each
+        pair. `remove` moves them with the vectors; what is behind the last vector is 0.
     options
         Further fields of `Algorithm`.
     """
     if own and keep is merge_pair:
         raise ValueError(
-            "merge_pair makes a vector for which nobody computes own tables: write a rule of your own"
+            "merge_pair makes a vector for which nobody computes own tables: write a rule of your "
+            "own"
         )
     name = f"{round_of.__module__}.{round_of.__qualname__}"
     templates: Any = (_learn_with, _step_with, _shrink_with) if own else (_learn, _step, _shrink)
@@ -280,8 +291,8 @@ def algorithm(
 def each_example(function: Any) -> Any:
     """Decorator: a compiled pass that writes numbers of examples, from a function of one example.
 
-    The function takes (m, state, x, norm, f), or (m, state, own, x, norm, f), and writes f; m.row has the kernel values
-    of x. `results_of` runs the pass; as Algorithm(score=...) it predicts.
+    The function takes (m, state, x, norm, f), or (m, state, own, x, norm, f), and writes f; m.row
+    has the kernel values of x. `results_of` runs the pass; as Algorithm(score=...) it predicts.
     """
     template = _results_with if "own" in arguments_of(function) else _results
     name = f"results of {function.__module__}.{function.__qualname__}"
@@ -289,13 +300,17 @@ def each_example(function: Any) -> Any:
 
 
 def results_of(model: Any, compiled_pass: Any, x: dict[Any, Any], n: int = 1) -> list[float] | None:
-    """The n numbers that a pass of `each_example` writes for an example, and None before the model has learned one."""
+    """The n numbers that a pass of `each_example` writes for an example, and None before the model
+    has learned one.
+    """
     found: list[float] | None = model._run_on_one(compiled_pass, x, n)
     return found
 
 
 def own_tables(model: Any) -> Any:
-    """The own tables of a model as a named tuple of arrays, for a function of `After`: writing to them changes the model."""
+    """The own tables of a model as a named tuple of arrays, for a function of `After`: writing to
+    them changes the model.
+    """
     return _own.own_tables(model._block, model.algorithm.columns.own)
 
 
@@ -320,10 +335,12 @@ def _loss_without(f, y, state):
 
 
 def descent_on(loss: Any) -> Any:
-    """A round of gradient descent on a loss of yours, for `algorithm` with the fields "learning_rate l2".
+    """A round of gradient descent on a loss of yours, for `algorithm` with the fields
+    "learning_rate l2".
 
     loss
-        A compiled function (f, y) -> (loss, its derivative by f), or (f, y, state) if it has parameters.
+        A compiled function (f, y) -> (loss, its derivative by f), or (f, y, state) if it has
+        parameters.
     """
     name = f"{loss.__module__}.{loss.__qualname__}"
     if "state" not in arguments_of(loss):

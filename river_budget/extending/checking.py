@@ -47,17 +47,21 @@ sys.stdout.buffer.write(b"scores:" + pickle.dumps(scores_before(pickle.loads(mod
 
 
 def check(model: Any, reference: Any = None) -> None:
-    """Raise AssertionError, with a sentence, for a class that does not do what the models of this package do.
+    """Raise AssertionError, with a sentence, for a class that does not do what the models of this
+    package do.
 
-    River's own checks; a batch is a loop; files, copies and pickles go on as the model does; a third class, `rb.merge` and
-    a smaller budget work or are refused; what is refused changes nothing; as plain Python the class gives the same scores,
-    and no index is out of range; no function is left in a cache that does not notice edits. It takes some ten seconds.
+    River's own checks; a batch is a loop; files, copies and pickles go on as the model does; a
+    third class, `rb.merge` and a smaller budget work or are refused; what is refused changes
+    nothing; as plain Python the class gives the same scores, and no index is out of range; no
+    function is left in a cache that does not notice edits. It takes some ten seconds.
 
     model
-        A model, of which copies are checked. Its module must be one that can be imported, or a file.
+        A model, of which copies are checked. Its module must be one that can be imported, or a
+        file.
     reference
-        The same algorithm with the same parameters in plain Python: predict(x) gives the score that the model gives, and
-        learn(x, y) learns. They may differ by 1e-9 of the largest score. Give it a budget below a hundred.
+        The same algorithm with the same parameters in plain Python: predict(x) gives the score that
+        the model gives, and learn(x, y) learns. They may differ by 1e-9 of the largest score. Give
+        it a budget below a hundred.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # streams of the checks are not scaled
@@ -124,7 +128,9 @@ def _agree(model: Any, others: dict[str, Any], seed: int = 1) -> None:
 
 
 def _unchanged(model: Any, act: Callable[[], Any], what: str) -> Exception | None:
-    """What an act was refused with, which must leave the model as it was; None if it was not refused."""
+    """What an act was refused with, which must leave the model as it was; None if it was not
+    refused.
+    """
     before, n = _scores(model), model.n_examples
     try:
         act()
@@ -299,12 +305,15 @@ def _plain_python(model: Any) -> None:
 
 
 def _cache(model: Any) -> None:
-    """No function is left in numba's own cache, which does not notice edits of what the function calls."""
+    """No function is left in numba's own cache, which does not notice edits of what the function
+    calls.
+    """
     for compiled_pass in (model._learning_pass, model._scoring_pass):
         for function in _used_by(compiled_pass):
             kept = type(getattr(function, "_cache", None)).__name__ == "FunctionCache"
             assert not kept or function in _of_users, (
-                f"{function.__name__} is kept in numba's cache, which does not notice edits of what it calls: compile it "
+                f"{function.__name__} is kept in numba's cache, which does not notice edits of "
+                "what it calls: compile it "
                 "by river_budget.extending.compiled, without cache=True"
             )
 

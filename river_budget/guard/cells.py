@@ -1,4 +1,6 @@
-"""Bad cells, which hold no finite number: find them in one example, and leave them out of many or fill them."""
+"""Bad cells, which hold no finite number: find them in one example, and leave them out of many or
+fill them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ USUAL_KINDS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.
 
 
 def are_usual(values: Any) -> bool:
-    """Whether these are finite numbers of the usual types; also False if that takes longer to know."""
+    """Whether these are finite numbers of the usual types; also False if that takes longer to
+    know.
+    """
     try:
         return USUAL_KINDS.issuperset(map(type, values)) and math.isfinite(math.fsum(values))
     except (OverflowError, ValueError):  # of a large integer or sum, or of two infinities
@@ -45,7 +49,9 @@ def reason_of(value: Any) -> str:
 
 
 def good_ones(batch: Batch, kept: Any = None) -> Any:
-    """These good examples, or all, which are then good, in the user's kind of container, with numbers only."""
+    """These good examples, or all, which are then good, in the user's kind of container, with
+    numbers only.
+    """
     if kept is None:
         if batch.sparse is not None or (batch.all_numbers and batch.frame is not None):
             return batch.given

@@ -1,4 +1,6 @@
-"""A guard and what is behind it, for many examples: frames, arrays and sparse matrices with bad cells."""
+"""A guard and what is behind it, for many examples: frames, arrays and sparse matrices with bad
+cells.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ class Gate:
             self.behind.learn_many(good_ones(batch), **given)
 
     def _goes_row_by_row(self, batch: Batch) -> bool:
-        """Whether examples are learned one by one: where text passes, or bad values are replaced or left out."""
+        """Whether examples are learned one by one: where text passes, or bad values are replaced or
+        left out.
+        """
         changes = self.guard.on_bad in ("last", "absent")
         return self.guard._lets_text or bool(changes and batch.bad.any())
 
@@ -100,6 +104,8 @@ class Gate:
         return batch.table(columns)
 
     def _one_by_one(self, batch: Batch, predict: Any) -> dict[int, Any]:
-        """{row: prediction} of the examples with a bad value: in a frame, none of their cells could be absent."""
+        """{row: prediction} of the examples with a bad value: in a frame, none of their cells could
+        be absent.
+        """
         rows = np.flatnonzero(batch.bad).tolist()
         return {t: predict(self.guard.transform_one(batch.example(t))) for t in rows}

@@ -27,38 +27,43 @@ class SkippedRow(RuntimeError):
 
     def __init__(self, guard: Guard, feature: Any, value: Any):
         super().__init__(
-            f"feature {feature!r} is {reason_of(value)}, and only a pipeline written as rb.Guard({guard.on_bad!r}) | ... can "
-            f"skip and repair examples, behind another step in parentheses: step | (rb.Guard({guard.on_bad!r}) | ...)"
+            f"feature {feature!r} is {reason_of(value)}, and only a pipeline written as "
+            f"rb.Guard({guard.on_bad!r}) | ... can "
+            "skip and repair examples, behind another step in parentheses: step | "
+            f"(rb.Guard({guard.on_bad!r}) | ...)"
         )
         self.guard, self.feature, self.value = guard, feature, value
 
 
 class Guard(ChecksNames, base.MiniBatchTransformer):
-    """Keeps values that are no finite numbers (NaN, infinity, None, text, complex, arrays) out of a pipeline.
+    """Keeps values that are no finite numbers (NaN, infinity, None, text, complex, arrays) out of a
+    pipeline.
 
-    Scalers and other statistics of River learn such values before a model behind them can refuse the example,
-    and then stay NaN. Put a guard in front: `rb.Guard("skip") | StandardScaler() | model`; or behind another step, in
-    parentheses: `Select("a", "b") | (rb.Guard("skip") | StandardScaler() | model)`.
+    Scalers and other statistics of River learn such values before a model behind them can refuse
+    the example, and then stay NaN. Put a guard in front: `rb.Guard("skip") | StandardScaler() |
+    model`; or behind another step, in parentheses: `Select("a", "b") | (rb.Guard("skip") |
+    StandardScaler() | model)`.
 
-    Text and dates pass where an encoder, a selection or a union of them follows: there only a feature that held numbers
-    before may not hold text.
+    Text and dates pass where an encoder, a selection or a union of them follows: there only a
+    feature that held numbers before may not hold text.
 
-    In prediction a bad value counts as absent, or as the last valid one; only "raise" raises an error there too.
-    So no row is skipped there: `predict_many` returns for each row what `predict_one` does. In front of `learn_many`
-    a guard takes frames, arrays and sparse matrices, and its pipeline learns as a loop of `learn_one` (where "last"
-    has something to replace, it is such a loop; scalers of River take the rows that are left as one mini-batch).
+    In prediction a bad value counts as absent, or as the last valid one; only "raise" raises an
+    error there too. So no row is skipped there: `predict_many` returns for each row what
+    `predict_one` does. In front of `learn_many` a guard takes frames, arrays and sparse matrices,
+    and its pipeline learns as a loop of `learn_one` (where "last" has something to replace, it is
+    such a loop; scalers of River take the rows that are left as one mini-batch).
 
-    After 100 examples skipped in a row there is a `StreamWarning`. `n_skipped` counts them by reason; `repr` and
-    `rb.summary` name the features at fault.
+    After 100 examples skipped in a row there is a `StreamWarning`. `n_skipped` counts them by
+    reason; `repr` and `rb.summary` name the features at fault.
 
     Not for missing values with a meaning: add a feature that says that a value is missing.
 
     Parameters
     ----------
     on_bad
-        What to do with an example to be learned that holds a bad value: "raise" an error that names the
-        feature, "skip" the example, use the "last" valid value of the feature (without one, the feature
-        counts as absent), or let it count as "absent".
+        What to do with an example to be learned that holds a bad value: "raise" an error that names
+        the feature, "skip" the example, use the "last" valid value of the feature (without one, the
+        feature counts as absent), or let it count as "absent".
 
     Examples
     --------
@@ -144,7 +149,9 @@ class Guard(ChecksNames, base.MiniBatchTransformer):
         return good
 
     def is_bad(self, name: Any, value: Any) -> bool:
-        """Whether a value stays out. Text is let through to an encoder, but not of a feature that held numbers."""
+        """Whether a value stays out. Text is let through to an encoder, but not of a feature that
+        held numbers.
+        """
         if as_float(value) is not None:
             return False
         return not (self._lets_text and is_text(value) and name not in self._last)
@@ -184,7 +191,9 @@ class Guard(ChecksNames, base.MiniBatchTransformer):
                     self._last.update(batch.example(t))
 
     def transform_many(self, X: Any) -> Any:
-        """The examples with the last valid values in place of bad ones, or NaN, which stands for an absent one."""
+        """The examples with the last valid values in place of bad ones, or NaN, which stands for an
+        absent one.
+        """
         batch = Batch(X)
         if not batch.bad.any():
             return good_ones(batch)
@@ -204,14 +213,18 @@ class Guard(ChecksNames, base.MiniBatchTransformer):
             self._warned = True
             warn(
                 self,
-                f"the last {SKIPPED_IN_A_ROW} examples were all skipped, the last one because feature {feature!r} is "
-                f"{reason}: nothing is learned. n_skipped counts them; an imputer or an encoder in front may be what this "
+                f"the last {SKIPPED_IN_A_ROW} examples were all skipped, the last one because "
+                f"feature {feature!r} is "
+                f"{reason}: nothing is learned. n_skipped counts them; an imputer or an encoder in "
+                "front may be what this "
                 "stream needs",
             )
 
 
 class GuardedPipeline(compose.Pipeline):
-    """What `rb.Guard(...) | ...` makes: a pipeline that can leave an example out, and learn frames with bad cells."""
+    """What `rb.Guard(...) | ...` makes: a pipeline that can leave an example out, and learn frames
+    with bad cells.
+    """
 
     def _add_step(self, obj: Any, at_start: bool) -> None:
         super()._add_step(obj, at_start)  # type: ignore[no-untyped-call]

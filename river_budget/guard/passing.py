@@ -1,4 +1,6 @@
-"""What may pass a guard, or a check of a whole batch: text and dates, in front of a step that takes them."""
+"""What may pass a guard, or a check of a whole batch: text and dates, in front of a step that takes
+them.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,17 @@ NO_NUMBERS = str, bytes, datetime.date, datetime.time, np.datetime64
 
 
 def takes_numbers_only(step: Any) -> bool:
-    """Whether a step refuses text, or learns it before somebody refuses it: our models and maps, and all scalers."""
+    """Whether a step refuses text, or learns it before somebody refuses it: our models and maps,
+    and all scalers.
+    """
     ours = issubclass(type(step), StreamModel)
     return (ours and not type(step)._reads_tables) or type(step).__name__ in SCALERS
 
 
 def takes_text(step: Any) -> bool:
-    """Whether a step may be there for text: a transformer that is no scaler, such as an encoder or a selection."""
+    """Whether a step may be there for text: a transformer that is no scaler, such as an encoder or
+    a selection.
+    """
     inside = step.steps.values() if isinstance(step, compose.Pipeline) else [step]
     first = next(iter(inside), None)
     return isinstance(first, base.Transformer) and not takes_numbers_only(first)
@@ -41,6 +47,7 @@ class Present(dict[Any, Any]):
 
     def __missing__(self, name: Any) -> Any:
         raise KeyError(
-            f"feature {name!r} is not in this example, or rb.Guard has left it out: compose.SelectType(float, int) "
+            f"feature {name!r} is not in this example, or rb.Guard has left it out: "
+            "compose.SelectType(float, int) "
             "takes what is there, and rb.Guard('last') fills gaps"
         )

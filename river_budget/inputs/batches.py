@@ -1,4 +1,6 @@
-"""Batches: many examples from frames, arrays and sparse matrices, as rows or as lists of numbers."""
+"""Batches: many examples from frames, arrays and sparse matrices, as rows or as lists of
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,14 @@ FEW_COLUMNS = 4  # a batch with less than 1 / FEW_COLUMNS of the known features 
 
 
 class Batch:
-    """Many examples, as a user gives them. Some may have a cell that is not a finite number: models take what is `checked`."""
+    """Many examples, as a user gives them. Some may have a cell that is not a finite number: models
+    take what is `checked`.
+    """
 
     frame: Frame | None = None
     sparse: Any = None  # the examples as CSR, if they came as a sparse matrix or frame
-    # the same with columns as places; else a matrix of float64, with NaN in place of what is no number
+    # the same with columns as places; else a matrix of float64, with NaN in place of what is no
+    # number
     rows: Any
     all_numbers = True  # whether they came in a numeric type
 
@@ -49,7 +54,8 @@ class Batch:
 
     @classmethod
     def of(cls, names: list[Any], rows: Any, frame: Frame | None = None) -> Batch:
-        """A batch from a matrix of float64, or lists, that have been checked, and the names of its columns.
+        """A batch from a matrix of float64, or lists, that have been checked, and the names of its
+        columns.
 
         frame: in which the examples came.
         """
@@ -115,7 +121,9 @@ class Batch:
         return found
 
     def refuse_bad(self, missing_too: bool = True) -> None:
-        """Raise for the first bad value; with missing_too=False for one that does not stand for a missing one."""
+        """Raise for the first bad value; with missing_too=False for one that does not stand for a
+        missing one.
+        """
         for t in np.flatnonzero(self.bad).tolist():
             for name, value in self.example(t).items():
                 if missing_too or not is_missing(value):
@@ -137,7 +145,9 @@ class Batch:
     # as examples
 
     def example(self, t: int) -> dict[Any, Any]:
-        """Example t as River's dict, with bad values as they came; of a sparse one the present features only."""
+        """Example t as River's dict, with bad values as they came; of a sparse one the present
+        features only.
+        """
         if self.listed:
             some = self.rows[t : t + 1].entries
             values = (self.sparse.data if self.bad[t] else self.rows.values)[some].tolist()
@@ -153,7 +163,8 @@ class Batch:
         return map(self.example, range(len(self)))
 
     def as_given(self) -> Iterator[dict[Any, Any]]:
-        """The examples with the values of their frame: whole numbers, booleans, text and dates stay what they are.
+        """The examples with the values of their frame: whole numbers, booleans, text and dates stay
+        what they are.
 
         A missing value is None, as encoders and imputers of River expect it.
         """
@@ -169,8 +180,9 @@ class Batch:
         return self if stop - start == len(self) else Batch.of(self.names, self.rows[start:stop])
 
     def parts(self, entries: int) -> Iterator[tuple[int, Batch]]:
-        """(number of its first example, part) of parts with at most `entries` entries, as a sparse matrix may contain very
-        many new names."""
+        """(number of its first example, part) of parts with at most `entries` entries, as a sparse
+        matrix may contain very many new names.
+        """
         first, n = 0, len(self)
         while first < n:
             last = first + ROWS_OF_A_PART
@@ -200,7 +212,9 @@ class Batch:
         return [self.names[column] for column in self.columns_in_use]
 
     def scaled(self, features: FeatureIndex) -> Batch:
-        """The batch with numbers times the scales of their features. Raises for a product that is not finite."""
+        """The batch with numbers times the scales of their features. Raises for a product that is
+        not finite.
+        """
         factors = features.factors(self.names)
         if factors is None:
             return self
@@ -212,13 +226,17 @@ class Batch:
         return scaled
 
     def fits(self, features: FeatureIndex) -> bool:
-        """Whether it is a matrix whose columns are the known features, in the order of their places."""
+        """Whether it is a matrix whose columns are the known features, in the order of their
+        places.
+        """
         return (
             not self.listed and features.width == len(self.names) and features.in_rows == self.names
         )
 
     def known(self, features: FeatureIndex, as_lists: bool) -> Any:
-        """The batch as rows of all known features; or as lists, if it may be, where these are shorter or names unknown."""
+        """The batch as rows of all known features; or as lists, if it may be, where these are
+        shorter or names unknown.
+        """
         if self.fits(features):
             return self.rows
         places, get = np.full(len(self.names), -1), features.places.get

@@ -1,8 +1,10 @@
-"""FeatureIndex: the names of features and their places, the rows of a model's tables. Public Python only.
+"""FeatureIndex: the names of features and their places, the rows of a model's tables. Public Python
+only.
 
-A place is given when a name is first learned. The next free place is the smallest, and new names of one example are sorted
-first. (Where an example may leave no vector, the order of its dict decides: FeatureIndex.reserve.) Sums over features
-go in the order of places, so this order may change their last bit. A missing feature is 0.
+A place is given when a name is first learned. The next free place is the smallest, and new names of
+one example are sorted first. (Where an example may leave no vector, the order of its dict decides:
+FeatureIndex.reserve.) Sums over features go in the order of places, so this order may change their
+last bit. A missing feature is 0.
 """
 
 from __future__ import annotations
@@ -30,9 +32,11 @@ class Category(tuple[Any, ...]):
 
 
 PLAIN_KINDS, TUPLES = frozenset({str, int}), frozenset({tuple, Category})
-# types of the sum of 0.0 and an example's values, if struct takes these: of numpy's complex numbers it would lose a part
+# types of the sum of 0.0 and an example's values, if struct takes these: of numpy's complex numbers
+# it would lose a part
 SUMS = frozenset({float, np.float64, np.float32})
-# numbers that are equal only to what they are as a float. (numpy compares its small ones with a float as one of theirs.)
+# numbers that are equal only to what they are as a float. (numpy compares its small ones with a
+# float as one of theirs.)
 EXACT = frozenset({float, int, bool, np.float64, np.int64})
 NO_PLACES = itertools.repeat(-1)
 CHANGED_WHILE_READ = "the example was changed while the model read it"
@@ -47,7 +51,9 @@ def in_order(names: Iterable[Any]) -> list[Any]:
 
 
 def are_plain(names: Collection[Any]) -> bool:
-    """Whether all names are exactly str, int or tuples of these: comparing them runs no Python code."""
+    """Whether all names are exactly str, int or tuples of these: comparing them runs no Python
+    code.
+    """
     return PLAIN_KINDS.issuperset(map(type, names)) or all(
         type(name) in PLAIN_KINDS
         or (type(name) in TUPLES and all(type(part) in PLAIN_KINDS for part in name))
@@ -56,7 +62,9 @@ def are_plain(names: Collection[Any]) -> bool:
 
 
 def at_once(*steps: Callable[[], Any]) -> None:
-    """Take these steps, functions written in C, in one: neither Ctrl-C nor another thread comes between."""
+    """Take these steps, functions written in C, in one: neither Ctrl-C nor another thread comes
+    between.
+    """
     collections.deque(map(operator.call, steps), maxlen=0)
 
 
@@ -65,7 +73,9 @@ def nothing() -> None:
 
 
 def copied(x: Mapping[Any, Any]) -> dict[Any, Any]:
-    """A copy of an example, as another thread may change the original. Copying a plain dict is atomic."""
+    """A copy of an example, as another thread may change the original. Copying a plain dict is
+    atomic.
+    """
     try:
         return x.copy() if type(x) is dict else dict(x)
     except KeyError as error:
@@ -77,8 +87,9 @@ class FeatureIndex:
 
     Usually the places are 0, 1, .. without gaps; where a model forgets names, there may be gaps.
 
-    Places, vacant ones and width change together, `at_once`, and with them what the owner of the index says with `then`.
-    (One value that is replaced would be a copy of all names for every document that brings some.)
+    Places, vacant ones and width change together, `at_once`, and with them what the owner of the
+    index says with `then`. (One value that is replaced would be a copy of all names for every
+    document that brings some.)
     """
 
     def __init__(
@@ -148,7 +159,9 @@ class FeatureIndex:
         return [*vacant, *range(self.width, self.width + more)] if more else vacant
 
     def add(self, names: Collection[Any], then: Callable[[], Any] = nothing) -> None:
-        """Give places to new names. Where comparing names of users may raise, to a copy of the known ones."""
+        """Give places to new names. Where comparing names of users may raise, to a copy of the
+        known ones.
+        """
         if not names:
             return
         new = in_order(names)
@@ -170,7 +183,8 @@ class FeatureIndex:
             raise
 
     def reserve(self, x: Collection[Any]) -> Iterable[int]:
-        """A vacant place for each name of an example, the smallest first; -1 if there are not as many.
+        """A vacant place for each name of an example, the smallest first; -1 if there are not as
+        many.
 
         Also where comparing names may run a user's code, as `commit` must not fail.
         """
@@ -209,7 +223,8 @@ class FeatureIndex:
     # reading examples
 
     def reader(self) -> tuple[int, Callable[..., Any]]:
-        """(n, how to get the values of an example with exactly the n known names, times their scales)
+        """(n, how to get the values of an example with exactly the n known names, times their
+        scales)
 
         n is -1 if no example can be read so.
         """
@@ -241,7 +256,8 @@ class FeatureIndex:
     def checked_copy(self, x: dict[Any, Any]) -> dict[Any, float]:
         """A checked copy of an example, with Python's numbers as values.
 
-        Another thread may change the original. If converting a value to float runs a user's code, it runs here.
+        Another thread may change the original. If converting a value to float runs a user's code,
+        it runs here.
         """
         return self.summed(x)[0]
 
@@ -251,7 +267,8 @@ class FeatureIndex:
             check_example(x)
         x = copied(x)
         try:
-            # Python's numbers add up to a float, numpy's to one of numpy's; and where a sum is finite, its parts are
+            # Python's numbers add up to a float, numpy's to one of numpy's; and where a sum is
+            # finite, its parts are
             total = sum(x.values(), 0.0)
             good = type(total) in SUMS and math.isfinite(total)
             if good and type(total) is not float:
@@ -310,5 +327,7 @@ def _scaled(
 
 @functools.lru_cache(4096)
 def packer_of(n: int) -> Callable[..., None]:
-    """A function that packs n floats into memory. It raises struct.error, TypeError or OverflowError for other values."""
+    """A function that packs n floats into memory. It raises struct.error, TypeError or
+    OverflowError for other values.
+    """
     return struct.Struct(f"{n}d").pack_into

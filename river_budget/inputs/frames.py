@@ -1,4 +1,6 @@
-"""Read frames and series (pandas' directly, others by narwhals, which takes longer than learning ten rows), and CSR."""
+"""Read frames and series (pandas' directly, others by narwhals, which takes longer than learning
+ten rows), and CSR.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ FLOAT_TYPES = np.dtype(np.float64), np.dtype(np.float32)
 
 
 def is_of_pandas(given: Any, kind: str) -> bool:
-    """Whether this is exactly pandas' DataFrame or Series, no subclass. pandas need not be installed."""
+    """Whether this is exactly pandas' DataFrame or Series, no subclass. pandas need not be
+    installed.
+    """
     return type(given) is getattr(sys.modules.get("pandas"), kind, None)
 
 
@@ -39,7 +43,8 @@ def _no_frame(X: Any) -> TypeError:
     if isinstance(X, (list, tuple)):
         is_of_dicts = bool(X) and isinstance(X[0], dict)
         advice = (
-            " of dicts: pandas.DataFrame(X).fillna(0.0) is a frame of them, and learn_one takes them one by one"
+            " of dicts: pandas.DataFrame(X).fillna(0.0) is a frame of them, and learn_one takes "
+            "them one by one"
             if is_of_dicts
             else ": numpy.array(X, float) is an array"
         )
@@ -89,7 +94,9 @@ class Frame:
         return self._seen is None or self._seen.implementation.is_pandas_like()
 
     def sparse(self) -> Any:
-        """A sparse matrix, if all columns of a pandas frame are sparse with fill value 0; else None."""
+        """A sparse matrix, if all columns of a pandas frame are sparse with fill value 0; else
+        None.
+        """
         kinds = list(getattr(self.native, "dtypes", ())) if self.is_pandas_like else []
         if not kinds or not all(
             type(kind).__name__ == "SparseDtype" and kind.fill_value == 0 for kind in kinds
@@ -151,7 +158,8 @@ class Frame:
 
 
 def column_of(series: Any, what: str) -> tuple[Any, Any]:
-    """(values, name) of a series: an array if they are numbers or booleans and none is missing, or a list.
+    """(values, name) of a series: an array if they are numbers or booleans and none is missing, or
+    a list.
 
     what: a name for it, in errors.
     """

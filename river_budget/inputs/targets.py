@@ -53,11 +53,12 @@ def check_classes(name: str, classes: Any) -> None:
 
 
 class Labels:
-    """The labels of a classifier and their numeric codes; immutable: adding a label makes a new object.
+    """The labels of a classifier and their numeric codes; immutable: adding a label makes a new
+    object.
 
-    Up to two classes share one output: the first one is negative, the second positive. With three or more,
-    every class has its own. A first boolean label makes both booleans known. If the user gives
-    `classes`, no others are allowed (closed). A `binary` model refuses a third class.
+    Up to two classes share one output: the first one is negative, the second positive. With three
+    or more, every class has its own. A first boolean label makes both booleans known. If the user
+    gives `classes`, no others are allowed (closed). A `binary` model refuses a third class.
     """
 
     def __init__(self, known: Iterable[Any] = (), binary: bool = False, closed: bool = False):
@@ -103,7 +104,8 @@ class Labels:
             names = [False, True, *(name for name in names if not isinstance(name, bool))]
         if self.binary and len(names) > 2:
             raise ValueError(
-                f"the target {names[2]!r} is a third class besides {names[0]!r} and {names[1]!r}: this "
+                f"the target {names[2]!r} is a third class besides {names[0]!r} and {names[1]!r}: "
+                "this "
                 "model separates two, put it into river's multiclass.OneVsRestClassifier"
             )
 
@@ -133,7 +135,9 @@ class Labels:
 
     @property
     def _unlearned(self) -> Any:
-        """The prediction before any label is known: True, as in River's binary classifiers, or None."""
+        """The prediction before any label is known: True, as in River's binary classifiers, or
+        None.
+        """
         return True if self.binary else None
 
     def labels(self, scores: Any) -> Any:
@@ -201,7 +205,9 @@ class Targets:
         self.boolean = numeric and y.dtype.kind == "b"
 
     def coded(self, labels: Labels, start: int, stop: int) -> tuple[Any, int]:
-        """(codes of the targets from start to stop, number of targets before the first unknown label)"""
+        """(codes of the targets from start to stop, number of targets before the first unknown
+        label)
+        """
         some = self.values[start:stop]
         if self._are_known(labels):
             return np.where(some, labels.codes[True], labels.codes[False]), len(some)
@@ -217,7 +223,9 @@ class Targets:
         return codes, int(unknown[0]) if len(unknown) else len(codes)
 
     def _are_known(self, labels: Labels) -> bool:
-        """Whether the targets are False and True, and both labels known: small batches take half the time for it."""
+        """Whether the targets are False and True, and both labels known: small batches take half
+        the time for it.
+        """
         return self.boolean and False in labels.codes and True in labels.codes
 
     def check(self, labels: Labels) -> None:

@@ -1,4 +1,6 @@
-"""Kernels: k(x, z) of two examples. Kernel objects hold parameters; the model that gets them computes values."""
+"""Kernels: k(x, z) of two examples. Kernel objects hold parameters; the model that gets them
+computes values.
+"""
 
 from __future__ import annotations
 

@@ -17,19 +17,20 @@ from .known import Kernel
 class Custom(Kernel):
     """A kernel function of your own, compiled by numba.
 
-    It takes two rows and returns a number, in code that numba's `njit` can compile. Rows hold the features in the order
-    in which the model first saw them (within an example in sorted order), 0 for those that an example lacks, and
-    further zeros at the end, which must not change the value. It must be symmetric and positive semidefinite, or
-    algorithms that use lengths fail. It must not raise, and not change the rows: the first example of a model is
-    tried in plain Python, where an error is raised; compiled code prints it and takes 0. Values beyond 1e100 are clamped, and
-    NaN counts as 0.
+    It takes two rows and returns a number, in code that numba's `njit` can compile. Rows hold the
+    features in the order in which the model first saw them (within an example in sorted order), 0
+    for those that an example lacks, and further zeros at the end, which must not change the value.
+    It must be symmetric and positive semidefinite, or algorithms that use lengths fail. It must not
+    raise, and not change the rows: the first example of a model is tried in plain Python, where an
+    error is raised; compiled code prints it and takes 0. Values beyond 1e100 are clamped, and NaN
+    counts as 0.
 
-    Not for speed, as each support vector takes a call (three to four times the time of a built-in kernel), and not for
-    merging, `FOGD` and random feature maps, which need special kernels. All other models accept it. Features that
-    were never learned do not count.
+    Not for speed, as each support vector takes a call (three to four times the time of a built-in
+    kernel), and not for merging, `FOGD` and random feature maps, which need special kernels. All
+    other models accept it. Features that were never learned do not count.
 
-    Files hold the name of the function, not the function: create the kernel before you load such a file, or `load`
-    raises an error that says so.
+    Files hold the name of the function, not the function: create the kernel before you load such a
+    file, or `load` raises an error that says so.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ class Custom(Kernel):
     ----------
     [^1]: [Swain, M. and Ballard, D., 1991. Color indexing. International Journal of Computer Vision 7.](https://doi.org/10.1007/BF00130487) (the kernel of the example)
 
-    """
+    """  # noqa: E501
 
     def __init__(self, function: Callable[[Any, Any], Any], name: str | None = None):
         optional(_text)("name", name)
@@ -69,7 +70,8 @@ class Custom(Kernel):
         known = custom_kernels.known_function(self.known_as)
         if known is not None and not _same_code(known, function):
             raise ValueError(
-                f"another kernel function is known as {self.known_as!r}: give this one a name of its own, "
+                f"another kernel function is known as {self.known_as!r}: give this one a name of "
+                "its own, "
                 "Custom(function, name=...)"
             )
         try:
@@ -85,7 +87,9 @@ class Custom(Kernel):
         return f"{self.function.__module__}.{self.function.__qualname__}"
 
     def check_on(self, x: Any) -> None:
-        """Call the function in plain Python, where what it raises is raised: compiled code can only say it and go on."""
+        """Call the function in plain Python, where what it raises is raised: compiled code can only
+        say it and go on.
+        """
         value = _plain(self.function)(x.copy(), x.copy())
         if not isinstance(value, (int, float, np.number, np.bool_)):
             raise TypeError(f"{self!r} must return a number, not {value!r}")
@@ -120,8 +124,9 @@ def _plain(function: Any) -> Any:
 
 
 def _same_code(a: Any, b: Any) -> bool:
-    """Whether two functions compute the same, as after a second definition: with equal code, defaults and constants around
-    them."""
+    """Whether two functions compute the same, as after a second definition: with equal code,
+    defaults and constants around them.
+    """
     if a is b:
         return True
     one, other = _plain(a), _plain(b)

@@ -59,17 +59,19 @@ def width(gamma: float | str, n_features: int) -> float:
 class RBF(Kernel):
     """The Gaussian kernel, exp(-gamma |x - z|^2).
 
-    Not for features of different size without a scaler, nor for thousands of sparse features: such examples
-    are all equally far apart.
+    Not for features of different size without a scaler, nor for thousands of sparse features: such
+    examples are all equally far apart.
 
     Parameters
     ----------
     gamma
-        How fast similarity falls with distance: a number, or a text such as `"2/d"`, where d is the number
-        of features of the first example learned, or of columns of a first frame or matrix. `"auto"` is `"1/d"`.
+        How fast similarity falls with distance: a number, or a text such as `"2/d"`, where d is the
+        number of features of the first example learned, or of columns of a first frame or matrix.
+        `"auto"` is `"1/d"`.
     scales
-        Factors of single features, by name: differences in a feature with the factor 2 count twice, so its width
-        is half of that of the others. Features without a factor have 1. None: no factors.
+        Factors of single features, by name: differences in a feature with the factor 2 count twice,
+        so its width is half of that of the others. Features without a factor have 1. None: no
+        factors.
 
     Examples
     --------
@@ -79,14 +81,15 @@ class RBF(Kernel):
     >>> rb.kernels.RBF(0.5)
     RBF(gamma=0.5)
 
-    Two random examples with d scaled features have a squared distance of about 2 d, so gamma is best given in
-    units of 1 / d. The default of most classifiers is `RBF("2/d")` and of most regressors, whose targets are mostly
-    smoother, `RBF("0.5/d")`.
+    Two random examples with d scaled features have a squared distance of about 2 d, so gamma is
+    best given in units of 1 / d. The default of most classifiers is `RBF("2/d")` and of most
+    regressors, whose targets are mostly smoother, `RBF("0.5/d")`.
 
-    Distances of features with a large common part, such as timestamps or coordinates, keep all digits. A scaler may
-    lose some: `preprocessing.StandardScaler` knows a mean of 1e9 up to about 1e-7, and scaled features are no more
-    precise. Subtract a constant first where that matters. Random waves (`FOGD`, `RandomFourier`) lose as many digits
-    as the features have before the decimal point.
+    Distances of features with a large common part, such as timestamps or coordinates, keep all
+    digits. A scaler may lose some: `preprocessing.StandardScaler` knows a mean of 1e9 up to about
+    1e-7, and scaled features are no more precise. Subtract a constant first where that matters.
+    Random waves (`FOGD`, `RandomFourier`) lose as many digits as the features have before the
+    decimal point.
 
     Papers often give a width sigma instead:
 
@@ -175,7 +178,8 @@ class Polynomial(Kernel):
     Examples
     --------
 
-    Whether two numbers have the same sign depends on their product, which a linear model cannot see:
+    Whether two numbers have the same sign depends on their product, which a linear model cannot
+    see:
 
     >>> import random
     >>> import river_budget as rb
@@ -217,7 +221,8 @@ class Polynomial(Kernel):
 class Linear(Kernel):
     """x.z, for comparison: River's own linear models are faster and need no budget.
 
-    Not for curved boundaries, nor for streams with few features: River's linear models do the same in less time.
+    Not for curved boundaries, nor for streams with few features: River's linear models do the same
+    in less time.
 
     Examples
     --------
@@ -242,8 +247,9 @@ class Linear(Kernel):
 class Normalised(Kernel):
     """k(x, z) / sqrt(k(x, x) k(z, z)): the angle between two examples and not their lengths.
 
-    For kernels that grow with the length of an example, whose values may differ by orders of magnitude. The value is
-    0 if k(x, x) or k(z, z) is 0. (`ForgetronClassifier` normalises all kernels by itself.)
+    For kernels that grow with the length of an example, whose values may differ by orders of
+    magnitude. The value is 0 if k(x, x) or k(z, z) is 0. (`ForgetronClassifier` normalises all
+    kernels by itself.)
 
     Not for examples whose length matters.
 
@@ -302,7 +308,7 @@ class Cosine(Kernel):
     ----------
     [^1]: [Salton, G., Wong, A. and Yang, C., 1975. A vector space model for automatic indexing. Communications of the ACM 18.](https://doi.org/10.1145/361219.361220)
 
-    """
+    """  # noqa: E501
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return {"kernel": Code.LINEAR, "normalised": 1}

@@ -6,7 +6,9 @@ from typing import Any
 
 
 def missing(name: str, needs: str, error: ImportError) -> Any:
-    """A stand-in that raises when it is called, so that the module around it can be imported and looked at."""
+    """A stand-in that raises when it is called, so that the module around it can be imported and
+    looked at.
+    """
     says = f"river_budget.{name} needs {needs}"
 
     def stand_in(*arguments: Any, **named: Any) -> Any:

@@ -1,4 +1,6 @@
-"""Print a line on a terminal while numba compiles, so that a first call does not look like a hang."""
+"""Print a line on a terminal while numba compiles, so that a first call does not look like a
+hang.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ def _print_once() -> None:
         return
     _said.set()
     print(
-        f"{PACKAGE}: code is compiled for its first use. This takes some seconds for each algorithm, "
+        f"{PACKAGE}: code is compiled for its first use. This takes some seconds for each "
+        "algorithm, "
         "once: the result is kept on disk.",
         file=sys.stderr,
         flush=True,

@@ -18,8 +18,8 @@ ESTIMATE_SHARE = 0.1  # with a smaller share of the steps done, the remaining ti
 class Progress:
     """A progress bar: the steps done, the time they took, and an estimate for the rest.
 
-    On a terminal it is one line that is updated. Elsewhere, as in a log file, it is a new line every ten seconds.
-    Threads may share it.
+    On a terminal it is one line that is updated. Elsewhere, as in a log file, it is a new line
+    every ten seconds. Threads may share it.
 
     Parameters
     ----------
@@ -30,7 +30,8 @@ class Progress:
     stream
         Where to write; None is the standard error stream.
     enabled
-        False writes nothing. Nor is anything written where there is no stream: programs without a console have none.
+        False writes nothing. Nor is anything written where there is no stream: programs without a
+        console have none.
 
     Examples
     --------

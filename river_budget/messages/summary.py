@@ -91,10 +91,11 @@ def _bytes(n: int) -> str:
 
 
 def best_features(model: Any) -> list[tuple[Any, float]]:
-    """(feature, share of its effect on the scores) of at most SHOWN_ITEMS features, the largest first.
+    """(feature, share of its effect on the scores) of at most SHOWN_ITEMS features, the largest
+    first.
 
-    For a kernel expansion the effect is the mean change of its support vectors' scores when their values of
-    the feature are replaced by the mean value.
+    For a kernel expansion the effect is the mean change of its support vectors' scores when their
+    values of the feature are replaced by the mean value.
     """
     parts = model.importances() if hasattr(model, "importances") else _effects(model)
     total = sum(parts.values()) or 1.0

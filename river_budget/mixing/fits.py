@@ -13,7 +13,8 @@ from ..inputs.features import in_order
 from ..parameters import check_example, is_missing, number
 
 SHARPNESS = 2.0  # of probabilities that are made from the scores of a decision function
-SURE = 0.9  # the probability of the label that is predicted by a learner without probabilities and scores
+# the probability of the label that is predicted by a learner without probabilities and scores
+SURE = 0.9
 FEW_ROWS = 500  # for which LightGBM's threads cost more than they save
 
 
@@ -39,7 +40,9 @@ def kind_of(estimator: Any) -> str:
 
 
 class Row(NamedTuple):
-    """An example without its missing values, packed: dicts of floats would take ten times the memory."""
+    """An example without its missing values, packed: dicts of floats would take ten times the
+    memory.
+    """
 
     names: tuple[Any, ...]
     values: array.array[float]
@@ -68,7 +71,8 @@ def matrix_of(examples: Iterable[dict[Any, float]], names: Sequence[Any]) -> Any
 class Fit:
     """A learner that was fitted to rows, and what it needs to read further ones.
 
-    numbers: those of the labels that it knows, in the order of its columns, and counts of these; None of a regressor.
+    numbers: those of the labels that it knows, in the order of its columns, and counts of these;
+    None of a regressor.
     """
 
     def __init__(self, estimator: Any, rows: Sequence[Row], fill: float | None):
@@ -98,7 +102,9 @@ class Fit:
         return np.where(np.isnan(X), self._fill, X)
 
     def opinions(self, examples: list[dict[Any, float]]) -> Any:
-        """Of a classifier the probabilities of its labels, (examples, labels), of a regressor the predicted numbers."""
+        """Of a classifier the probabilities of its labels, (examples, labels), of a regressor the
+        predicted numbers.
+        """
         X = self._filled(matrix_of(examples, self.names))
         learner, boosted = self.learner, getattr(self.learner, "booster_", None)
         if boosted is not None and not callable(learner.objective):

@@ -1,4 +1,6 @@
-"""What a Mixture and a Refitted share: a lock, and calls for many examples, which do what loops over single ones do."""
+"""What a Mixture and a Refitted share: a lock, and calls for many examples, which do what loops
+over single ones do.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ OF_THIS_PROCESS = {"_lock", "_last", "_tally"}  # attributes that no copy gets
 class ManyRows(base.Estimator):
     """An estimator with a lock, and the methods for many examples.
 
-    A subclass has `foresee`, with which it computes the opinions on the next examples in one call: libraries for batches
-    take a millisecond for a call and little for a row.
+    A subclass has `foresee`, with which it computes the opinions on the next examples in one call:
+    libraries for batches take a millisecond for a call and little for a row.
     """
 
     learning_predicts = False  # whether learning an example needs a prediction of it
@@ -39,7 +41,9 @@ class ManyRows(base.Estimator):
         raise NotImplementedError
 
     def foresee(self, examples: Sequence[dict[Any, Any]]) -> None:
-        """Compute what stays the same until `rows_until_fit` examples are learned, for these objects only."""
+        """Compute what stays the same until `rows_until_fit` examples are learned, for these
+        objects only.
+        """
         raise NotImplementedError
 
     def check_many(self, examples: Sequence[dict[Any, Any]], targets: Sequence[Any]) -> None:
@@ -59,7 +63,9 @@ class ManyRows(base.Estimator):
         self._learn_rows(list(Batch(X).dicts()), y, w, predict=False)
 
     def predict_then_learn_many(self, X: Any, y: Any, w: Any = None) -> Any:
-        """The predictions of each row before it is learned, exactly as a loop of `predict_one` and `learn_one` gives them."""
+        """The predictions of each row before it is learned, exactly as a loop of `predict_one` and
+        `learn_one` gives them.
+        """
         batch = Batch(X)
         found = self._learn_rows(list(batch.dicts()), y, w, predict=True)
         return batch.series(array_of(found), getattr(y, "name", None))
@@ -109,7 +115,9 @@ class ManyRows(base.Estimator):
 
 
 def best_of(shares: dict[Any, float]) -> Any:
-    """The most probable label; of two that are equal the second, positive one. None before any label is known."""
+    """The most probable label; of two that are equal the second, positive one. None before any
+    label is known.
+    """
     if not shares:
         return None
     labels = list(shares)
@@ -130,7 +138,9 @@ class ManyProbabilities(ManyRows):
         return True
 
     def number_of(self, label: Any) -> int:
-        """The number of a label, which is known from now on. With a first boolean both are known."""
+        """The number of a label, which is known from now on. With a first boolean both are
+        known.
+        """
         if not self._labels and isinstance(label, bool):
             self._labels = {False: 0, True: 1}
         return self._labels.setdefault(label, len(self._labels))

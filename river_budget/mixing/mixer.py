@@ -1,15 +1,17 @@
-"""How opinions are mixed: weights that follow Newton steps, and probabilities that are calibrated. As AutoKernel does it.
+"""How opinions are mixed: weights that follow Newton steps, and probabilities that are calibrated.
+As AutoKernel does it.
 
-E. Hazan, A. Agarwal, S. Kale. Logarithmic regret algorithms for online convex optimization. Machine Learning 69, 2007.
-(Here with forgetting, and with weights that need not be positive or sum to 1.)
+E. Hazan, A. Agarwal, S. Kale. Logarithmic regret algorithms for online convex optimization. Machine
+Learning 69, 2007. (Here with forgetting, and with weights that need not be positive or sum to 1.)
 
     K models, C classes
     l_kc   log((1 - eps) p_kc + eps / C), the logarithm of what model k says of class c
     P      softmax(sum_k w_k l_k), the mixture
     g_k    sum_c P_c l_kc - l_ky, the gradient of the log loss -log P_y
-    f_k    (what model k says - my) / sy, with running mean and deviation of the targets; e the error of sum_k w_k f_k
-           in units of sy. Under the squared loss the gradient is -e f_k
-    A      A <- lam A + u u' + (1 - lam) ridge I, with u = g or f: from the second derivative, with forgetting
+    f_k    (what model k says - my) / sy, with running mean and deviation of the targets; e the
+           error of sum_k w_k f_k in units of sy. Under the squared loss the gradient is -e f_k
+    A      A <- lam A + u u' + (1 - lam) ridge I, with u = g or f: from the second derivative, with
+           forgetting
     w      w <- w - A^-1 (step g + (1 - lam) ridge (w - first weights))
 """
 
@@ -63,7 +65,9 @@ class Mixed(NamedTuple):
 
 
 class LogMixer(Mixer):
-    """Mixes probabilities by their logarithms, and corrects the largest by how often such ones were right."""
+    """Mixes probabilities by their logarithms, and corrects the largest by how often such ones were
+    right.
+    """
 
     ridge = 30.0
 
@@ -83,7 +87,9 @@ class LogMixer(Mixer):
         return Mixed(logs, p, top, left, place - left)
 
     def calibrated(self, mixed: Mixed) -> Any:
-        """The probabilities with that of the most probable class corrected, which stays the most probable."""
+        """The probabilities with that of the most probable class corrected, which stays the most
+        probable.
+        """
         p, left = float(mixed.p[mixed.top]), mixed.left
         if p >= CERTAIN:
             return mixed.p
@@ -149,7 +155,9 @@ class SumMixer(Mixer):
         return math.sqrt(self.variance) if self.variance > 1e-24 * self.average**2 else 1.0
 
     def _levels(self, numbers: Any) -> Any:
-        """f_k. No opinion is further from the targets so far than these from each other; one that is NaN is the mean."""
+        """f_k. No opinion is further from the targets so far than these from each other; one that
+        is NaN is the mean.
+        """
         spread = self.highest - self.lowest
         within = np.clip(numbers, self.lowest - spread, self.highest + spread)
         return np.nan_to_num((within - self.average) / self._size())

@@ -21,18 +21,20 @@ from .refitted import Refitted
 class Mixture(ManyRows):
     """River's classifiers, or regressors, mixed by weights that are learned online.
 
-    All models learn every example. What they say of it before is mixed: of classifiers the logarithms of their
-    probabilities under the log loss, of regressors their numbers under the squared loss. The weights follow Newton steps
-    that forget, as those of the experts in AutoKernel do, so a model that falls behind soon counts for little, and one
-    that errs where another is right may get a negative weight. The probability of the most probable label is then corrected
-    by how often such ones were right. The mixture is rarely worse than its best model, and better where models err
-    differently.
+    All models learn every example. What they say of it before is mixed: of classifiers the
+    logarithms of their probabilities under the log loss, of regressors their numbers under the
+    squared loss. The weights follow Newton steps that forget, as those of the experts in AutoKernel
+    do, so a model that falls behind soon counts for little, and one that errs where another is
+    right may get a negative weight. The probability of the most probable label is then corrected by
+    how often such ones were right. The mixture is rarely worse than its best model, and better
+    where models err differently.
 
-    Its time and memory are the sum of those of its models. A call of `learn_one` takes as long as the slowest does: see
-    `rb.Refitted`. Predicting an example before it is learned costs nothing more, as the opinions on the last one are kept.
+    Its time and memory are the sum of those of its models. A call of `learn_one` takes as long as
+    the slowest does: see `rb.Refitted`. Predicting an example before it is learned costs nothing
+    more, as the opinions on the last one are kept.
 
-    Not for models that are all of one kind: they err together, and one of them is as good. If a model raises an error while
-    it learns, those before it have learned the example.
+    Not for models that are all of one kind: they err together, and one of them is as good. If a
+    model raises an error while it learns, those before it have learned the example.
 
     Parameters
     ----------
@@ -61,7 +63,7 @@ class Mixture(ManyRows):
     [^1]: The guide, [boosters](guide/boosters.md).
     [^2]: [Hazan, E., Agarwal, A. and Kale, S., 2007. Logarithmic regret algorithms for online convex optimization. Machine Learning 69.](https://doi.org/10.1007/s10994-007-5016-8)
 
-    """
+    """  # noqa: E501
 
     learning_predicts = True
     _mixer: Mixer
@@ -72,7 +74,8 @@ class Mixture(ManyRows):
             self.__class__ = MixtureRegressor if regression else MixtureClassifier
         if first_weights is not None and len(first_weights) != len(models):
             raise ValueError(
-                f"first_weights must have {len(models)} numbers, one of each model, not {first_weights!r}"
+                f"first_weights must have {len(models)} numbers, one of each model, not "
+                f"{first_weights!r}"
             )
         for each in first_weights or ():
             finite("first_weights", each)
@@ -98,7 +101,9 @@ class Mixture(ManyRows):
         return type(self)(*(model.clone() for model in models), **given)
 
     def weights(self) -> dict[str, float]:
-        """The weight of each model in the mixture. They need not be positive, nor have the sum 1."""
+        """The weight of each model in the mixture. They need not be positive, nor have the sum
+        1.
+        """
         found: dict[str, float] = {}
         with self._lock:
             for model, value in zip(self.models, self._mixer.weights.tolist(), strict=True):
@@ -109,7 +114,9 @@ class Mixture(ManyRows):
         return found
 
     def _many_rows(self) -> list[ManyRows]:
-        """The models that can foresee. (Pipelines say that they are of the class of their last step.)"""
+        """The models that can foresee. (Pipelines say that they are of the class of their last
+        step.)
+        """
         return [model for model in self.models if issubclass(type(model), ManyRows)]
 
     def foresee(self, examples: Sequence[dict[Any, Any]]) -> None:
@@ -166,7 +173,9 @@ class MixtureClassifier(ManyProbabilities, Mixture, base.MiniBatchClassifier):
         return all(model._multiclass for model in self.models)
 
     def _ask(self, x: dict[Any, Any]) -> Any:
-        """(opinions, all labels that a model or the mixture knows, the mixture if these are several)"""
+        """(opinions, all labels that a model or the mixture knows, the mixture if these are
+        several)
+        """
         opinions = [model.predict_proba_one(x) for model in self.models]
         labels = list(dict.fromkeys(itertools.chain(self._labels, *opinions)))
         return opinions, labels, self._mix(opinions, labels)
@@ -246,7 +255,9 @@ def name_of(model: Any) -> str:
 
 
 def shares_of(opinions: Sequence[dict[Any, float]], labels: Sequence[Any]) -> Any:
-    """(models, labels): the probabilities, with the sum 1; where a model says nothing all are equal."""
+    """(models, labels): the probabilities, with the sum 1; where a model says nothing all are
+    equal.
+    """
     found = []
     for row in opinions:
         values = [max(float(row.get(label, 0.0)), 0.0) for label in labels]

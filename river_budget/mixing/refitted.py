@@ -1,4 +1,6 @@
-"""Refitted: a batch learner with scikit-learn's interface, which is fitted again and again to the last rows."""
+"""Refitted: a batch learner with scikit-learn's interface, which is fitted again and again to the
+last rows.
+"""
 
 from __future__ import annotations
 
@@ -21,24 +23,29 @@ LATE_ROWS = 20.0
 
 
 class Refitted(ManyRows):
-    """A batch learner on a stream: fitted to the last rows, again whenever the stream has grown by a quarter.
+    """A batch learner on a stream: fitted to the last rows, again whenever the stream has grown by
+    a quarter.
 
-    It takes any classifier or regressor with scikit-learn's `fit` and `predict`, such as those of LightGBM, and is a model of
-    River: it stands in pipelines, in `evaluate.progressive_val_score` and in `rb.Mixture`.
+    It takes any classifier or regressor with scikit-learn's `fit` and `predict`, such as those of
+    LightGBM, and is a model of River: it stands in pipelines, in `evaluate.progressive_val_score`
+    and in `rb.Mixture`.
 
-    It is fitted within the call of `learn_one` that brings the row which is due, and that call returns when the fit is done: a
-    few milliseconds for a small fit, seconds for a large one. All other calls are quick. Memory is bounded by `window` and
-    `max_wait`.
+    It is fitted within the call of `learn_one` that brings the row which is due, and that call
+    returns when the fit is done: a few milliseconds for a small fit, seconds for a large one. All
+    other calls are quick. Memory is bounded by `window` and `max_wait`.
 
-    Until the first fit, and where all targets of the window are equal, the probabilities are the shares of the labels, and the
-    prediction of a number is the mean. A label that came after the last fit has its share among the rows since. A feature
-    that is absent, None or NaN is missing: the learner gets NaN if it says that it takes NaN, and else the mean
-    of the feature in the window. Names that no row of the window has are forgotten.
+    Until the first fit, and where all targets of the window are equal, the probabilities are the
+    shares of the labels, and the prediction of a number is the mean. A label that came after the
+    last fit has its share among the rows since. A feature that is absent, None or NaN is missing:
+    the learner gets NaN if it says that it takes NaN, and else the mean of the feature in the
+    window. Names that no row of the window has are forgotten.
 
-    The window becomes a dense matrix: of texts with thousands of words keep the usual ones by `rb.FeatureBudget` in front.
+    The window becomes a dense matrix: of texts with thousands of words keep the usual ones by
+    `rb.FeatureBudget` in front.
 
-    Not for drift, and not where every call must be quick. Values of features must be numbers. Scalers belong inside, with
-    scikit-learn's `make_pipeline`: one of River in front changes its scale while rows are held.
+    Not for drift, and not where every call must be quick. Values of features must be numbers.
+    Scalers belong inside, with scikit-learn's `make_pipeline`: one of River in front changes its
+    scale while rows are held.
 
     Parameters
     ----------
@@ -53,7 +60,8 @@ class Refitted(ManyRows):
     max_wait
         Fit again after so many rows at the latest.
     fill
-        The number in place of a missing one, such as 0 for counts of words. None: NaN or the mean, as said above.
+        The number in place of a missing one, such as 0 for counts of words. None: NaN or the mean,
+        as said above.
 
     Examples
     --------
@@ -113,7 +121,9 @@ class Refitted(ManyRows):
         yield {"estimator": kind(max_depth=3, random_state=1), "first": 10}
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
-        """Hold an example, and fit the learner if it is due. The call returns when the fit is done."""
+        """Hold an example, and fit the learner if it is due. The call returns when the fit is
+        done.
+        """
         values, y, w = numbers_of(x), self._checked(y), weight(w)
         if w != 1.0 and "sample_weight" not in inspect.signature(self.estimator.fit).parameters:
             raise ValueError(
@@ -128,7 +138,9 @@ class Refitted(ManyRows):
                 self._fit_window()
 
     def _fit_window(self) -> None:
-        """Fit to the window, and hold no older rows. If the learner raises an error, the last example is not learned."""
+        """Fit to the window, and hold no older rows. If the learner raises an error, the last
+        example is not learned.
+        """
         rows = self._rows[-self.window :]
         try:
             self._fit = Fit(self.estimator, rows, self.fill)

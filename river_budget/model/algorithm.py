@@ -1,7 +1,8 @@
 """Algorithm: what the estimators, files and sums of models know of an algorithm, as data.
 
-An estimator holds one as the class attribute `algorithm`, and overrides nothing. examples/extending.md has a table of
-the fields. A value that depends on parameters may be a function of the model.
+An estimator holds one as the class attribute `algorithm`, and overrides nothing.
+examples/extending.md has a table of the fields. A value that depends on parameters may be a
+function of the model.
 """
 
 from __future__ import annotations
@@ -24,29 +25,38 @@ def nothing(*given: Any) -> None:
 
 
 def unchanged(*given: Any) -> None:
-    """What is kept for vectors needs no change: an algorithm says so, as without a word it is refused."""
+    """What is kept for vectors needs no change: an algorithm says so, as without a word it is
+    refused.
+    """
 
 
 def check_kept(model: Any, declared: Any, doing: str, field: str, names: tuple[str, ...]) -> None:
-    """Raise if an algorithm keeps numbers of its own for vectors, and does not say what becomes of them."""
+    """Raise if an algorithm keeps numbers of its own for vectors, and does not say what becomes of
+    them.
+    """
     header = model.algorithm.header
     kept = [name for name in names if name in header and value_of(header[name], model)]
     kept += list(model.algorithm.columns.own)
     if kept and declared is nothing:
         raise NotImplementedError(
-            f"{type(model).__name__} keeps numbers of its own in {' and '.join(kept)}, and does not say what becomes of "
+            f"{type(model).__name__} keeps numbers of its own in {' and '.join(kept)}, and does "
+            "not say what becomes of "
             f"them {doing}: Algorithm(after=After({field}=...))"
         )
 
 
 def _kind_of(model: Any, united: bool) -> Strategy:
-    """The kind of strategy that makes a model smaller; pairs are merged in a sum, where merging more would lose more."""
+    """The kind of strategy that makes a model smaller; pairs are merged in a sum, where merging
+    more would lose more.
+    """
     kind: Strategy = model._strategy.kind
     return Strategy.PAIRS if united and kind is Strategy.MANY else kind
 
 
 def shrink_by_pass(model: Any, united: bool) -> None:
-    """Apply the maintenance until a smaller budget is kept; in a sum of models to what changes it least."""
+    """Apply the maintenance until a smaller budget is kept; in a sum of models to what changes it
+    least.
+    """
     head = memory.head_of(model._block)
     if united and head.maintenance != Maintenance.MERGE:
         run_once(model, project_cheapest if head.factored else remove_lightest)
@@ -54,7 +64,8 @@ def shrink_by_pass(model: Any, united: bool) -> None:
     shrink = model.algorithm.shrink
     if shrink is None:
         raise NotImplementedError(
-            f"{type(model).__name__} has no pass that keeps a smaller budget: Algorithm(shrink=...), or a rule: "
+            f"{type(model).__name__} has no pass that keeps a smaller budget: "
+            "Algorithm(shrink=...), or a rule: "
             "extending.algorithm(round_of, keep=extending.remove_oldest)"
         )
     run_once(model, shrink[_kind_of(model, united)] if isinstance(shrink, Mapping) else shrink)

@@ -1,10 +1,11 @@
-"""StreamModel, the base class of all models: one block of memory, an index of features, and compiled passes.
+"""StreamModel, the base class of all models: one block of memory, an index of features, and
+compiled passes.
 
-Every compiled pass receives rows, targets and weights, and returns the score of each row before it learns the
-row. So a learning pass is also a progressive validation.
+Every compiled pass receives rows, targets and weights, and returns the score of each row before it
+learns the row. So a learning pass is also a progressive validation.
 
-A pass stops at a row that it cannot learn yet and returns the row's number: because the model needs a larger block first,
-or because a warning is due. That all numbers are finite is checked before.
+A pass stops at a row that it cannot learn yet and returns the row's number: because the model needs
+a larger block first, or because a warning is due. That all numbers are finite is checked before.
 """
 
 from __future__ import annotations
@@ -65,15 +66,17 @@ def _stamp_in(block: Any) -> int:
 
 
 def nothing_prepared() -> dict[str, Any]:
-    """Attributes of a model with another block, or other labels: calls that were prepared before do not count."""
+    """Attributes of a model with another block, or other labels: calls that were prepared before do
+    not count.
+    """
     return {"_free_rows": [], "_free_lists": [], "_version": {}}
 
 
 class StreamModel(base.Estimator):
     """A model, kept in one block: its parameters, its names, its memory and its lock.
 
-    What is special in an algorithm stands in `algorithm`, as data. Only AutoKernel, whose memory is of its own kind,
-    overrides methods of this class.
+    What is special in an algorithm stands in `algorithm`, as data. Only AutoKernel, whose memory is
+    of its own kind, overrides methods of this class.
     """
 
     algorithm: ClassVar[Algorithm]
@@ -92,8 +95,8 @@ class StreamModel(base.Estimator):
     scale: Any
     _free_rows: list[Any]  # calls with room for an example with all known names
     _free_lists: list[Any]  # calls with room for a list of features
-    # another object whenever names, labels or the block change: examples written before are written again. What follows
-    # from the names may be kept in it
+    # another object whenever names, labels or the block change: examples written before are written
+    # again. What follows from the names may be kept in it
     _version: dict[str, Any]
     # columns of the batch with which a model begins: d of "c/d" counts empty ones, too
     _first_columns = 0
@@ -107,11 +110,14 @@ class StreamModel(base.Estimator):
 
     @classmethod
     def _check_definition(cls) -> None:
-        """Raise for a parameter without a check. (A base class is given those of the classes below it.)"""
+        """Raise for a parameter without a check. (A base class is given those of the classes below
+        it.)
+        """
         for name in cls._parameters() if cls._parameters() != ("given",) else ():
             if not isinstance(getattr(cls, name, None), Fixed):
                 raise TypeError(
-                    f"{name} of {cls.__name__} has no check: write `{name} = Fixed(...)` or `{name} = Mutable(...)` into "
+                    f"{name} of {cls.__name__} has no check: write `{name} = Fixed(...)` or "
+                    f"`{name} = Mutable(...)` into "
                     "the class, with a check of river_budget.parameters"
                 )
 
@@ -158,14 +164,18 @@ class StreamModel(base.Estimator):
 
     @changes_the_model
     def mutate(self, new_attrs: dict[str, Any]) -> None:
-        """Change parameters while the model lives: all of these, or none if one is refused or memory does not suffice."""
+        """Change parameters while the model lives: all of these, or none if one is refused or
+        memory does not suffice.
+        """
         changed = self._snapshot()
         super(StreamModel, changed).mutate(new_attrs)  # which calls `change` for each
         self._swap_in(changed)
 
     @changes_the_model
     def _change(self, name: str, value: Any) -> None:
-        """Set a mutable parameter; assigning the attribute calls this. A change that fails changes nothing."""
+        """Set a mutable parameter; assigning the attribute calls this. A change that fails changes
+        nothing.
+        """
         self._check_together(**{name: value})
         changed = self._snapshot()
         changed.__dict__[name] = value
@@ -184,7 +194,8 @@ class StreamModel(base.Estimator):
                 state[name] = math.nan if value is None else value
             except (TypeError, ValueError):
                 raise TypeError(
-                    f"{name}={value!r} of {type(self).__name__} is no number, and its record has a field of this name: give "
+                    f"{name}={value!r} of {type(self).__name__} is no number, and its record has a "
+                    "field of this name: give "
                     "the parameter or the field another one"
                 ) from None
 
@@ -250,20 +261,26 @@ class StreamModel(base.Estimator):
         return True
 
     def _try_kernel(self, x: Any) -> None:
-        """Call a kernel function of the user on a first row in plain Python: what it raises is raised."""
+        """Call a kernel function of the user on a first row in plain Python: what it raises is
+        raised.
+        """
         if isinstance(kernel := self._kernel_in_use, Custom):
             kernel.check_on(np.array(x, float))
 
     def _begin(self, names: Collection[Any], columns: int) -> None:
-        """Create the block for the first features, in one step. `columns`: of the batch that brings them."""
+        """Create the block for the first features, in one step. `columns`: of the batch that brings
+        them.
+        """
         changed = self._snapshot()
         changed._first_columns = columns
         changed._begin_with(in_order(names))
         self._swap_in(changed)
 
     def _change_names(self, change: Callable[..., None], *given: Any) -> None:
-        """Change places of names by a method of the index, and with them, in one step: what refers to the old ones, prepared
-        rows and what other threads have written meanwhile, does not count any more."""
+        """Change places of names by a method of the index, and with them, in one step: what refers
+        to the old ones, prepared rows and what other threads have written meanwhile, does not count
+        any more.
+        """
         change(*given, functools.partial(vars(self).update, _free_rows=[], _version={}))
 
     def _begin_with(self, names: list[Any]) -> None:
@@ -276,8 +293,8 @@ class StreamModel(base.Estimator):
     def _learning_pass(self) -> Any:
         """The compiled pass that learns.
 
-        A model has no reference to the pass itself: River would count all objects of a compiled function as
-        the model's memory.
+        A model has no reference to the pass itself: River would count all objects of a compiled
+        function as the model's memory.
         """
         learn = self.algorithm.learn
         if not isinstance(learn, Mapping):
@@ -317,14 +334,17 @@ class StreamModel(base.Estimator):
 
     @locked_read
     def __getstate__(self) -> dict[str, Any]:
-        # names of their own: pickle and deepcopy read them later, when another thread may have added some
+        # names of their own: pickle and deepcopy read them later, when another thread may have
+        # added some
         block = None if self._block is None else self._block.copy()
         return self._state() | {"_block": block, "_features": copy.copy(self._features)}
 
     def clone(
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
     ) -> Any:
-        """A model with the same parameters, and with `include_attributes` all that this one has learned."""
+        """A model with the same parameters, and with `include_attributes` all that this one has
+        learned.
+        """
         source = self._snapshot() if include_attributes else self
         return super(StreamModel, source).clone(new_params, include_attributes)  # type: ignore[misc]
 
@@ -333,8 +353,9 @@ class StreamModel(base.Estimator):
 
     @locked_read
     def _snapshot(self) -> Any:
-        """A copy of the model as it is between two examples: to be read for a long time while the model learns on, or to
-        be changed and then adopted in one step."""
+        """A copy of the model as it is between two examples: to be read for a long time while the
+        model learns on, or to be changed and then adopted in one step.
+        """
         changed = object.__new__(type(self))
         changed.__setstate__(self._state())  # copies the block
         return changed
@@ -344,7 +365,8 @@ class StreamModel(base.Estimator):
         self._replace(**vars(changed) | {"_lock": self._lock})
 
     def _replace(self, **changed: Any) -> None:
-        """Set attributes in one step, as Ctrl-C may interrupt at any time, and drop the calls that were prepared.
+        """Set attributes in one step, as Ctrl-C may interrupt at any time, and drop the calls that
+        were prepared.
 
         Replacing the dict is one step if it frees no object, whose finalizer could run other code.
         """
@@ -358,7 +380,8 @@ class StreamModel(base.Estimator):
             self._block is not None and _stamp_in(self._block) != self._stamp()
         ):
             raise TypeError(
-                f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
+                f"this pickle of {type(self).__name__} comes from another version of river_budget: "
+                "pickles are "
                 "for one version, rb.save and rb.load for all"
             )
         # a shallow copy of a model would share the index, but not the block
@@ -375,11 +398,15 @@ class StreamModel(base.Estimator):
     @property
     @locked_read
     def n_examples(self) -> int:
-        """The number of examples learned, without those of weight 0; for a merged model, the largest of its parts."""
+        """The number of examples learned, without those of weight 0; for a merged model, the
+        largest of its parts.
+        """
         return 0 if self._block is None else memory.views(self._block).head.n_examples
 
     def summary(self) -> str:
-        """The state of the model as text: examples learned, vectors stored, features with the largest effect."""
+        """The state of the model as text: examples learned, vectors stored, features with the
+        largest effect.
+        """
         return summary.as_text(self)
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,6 @@
-"""Learn and score batches: cut them into parts and calls of a pass, and prepare the model between the calls."""
+"""Learn and score batches: cut them into parts and calls of a pass, and prepare the model between
+the calls.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ class Part(NamedTuple):
     first: int  # its number in the batch
     batch: Batch
     rows: Any  # the same as rows or lists of known features
-    # the scores of the first example before its new names were known, where that makes a difference and they are wanted
+    # the scores of the first example before its new names were known, where that makes a difference
+    # and they are wanted
     before: Any = None
 
 
@@ -46,8 +49,9 @@ class ManyAtOnce(StreamModel):
                 work = Workspace(self, self._block)
 
     def _reading(self) -> Any:
-        """What turns scores into an answer, as the labels. Read with the lock that they are made with, as a thread that
-        learns may change it."""
+        """What turns scores into an answer, as the labels. Read with the lock that they are made
+        with, as a thread that learns may change it.
+        """
 
     def _score_batch(self, batch: Batch, score: Any = None, n_scores: int | None = None) -> Rows:
         """The scores of a batch, with one state of the model."""
@@ -58,8 +62,9 @@ class ManyAtOnce(StreamModel):
     ) -> tuple[Rows, Any]:
         """(the scores of a batch, the `_reading` of them), with one state of the model.
 
-        score, n_scores: another pass than that of predictions, another number of scores than one for each output.
-        Many examples are scored by a copy of the block, so that threads that predict do not wait for each other.
+        score, n_scores: another pass than that of predictions, another number of scores than one
+        for each output. Many examples are scored by a copy of the block, so that threads that
+        predict do not wait for each other.
         """
         columns = self.algorithm.columns
         if columns.draws and (self._block is None or self._features.unknown(batch.names_in_use())):
@@ -80,9 +85,11 @@ class ManyAtOnce(StreamModel):
         return scores_by(self, self._scoring_pass, self._block, rows, self._n_outputs)
 
     def _parts_of(self, batch: Batch, wanted: bool = False) -> Iterator[Part]:
-        """The parts of a batch to be learned, whose features become known ones. wanted: scores from before it are wanted.
+        """The parts of a batch to be learned, whose features become known ones. wanted: scores from
+        before it are wanted.
 
-        Each is one change: the lock is given back when the next is asked for, and other threads get their turn.
+        Each is one change: the lock is given back when the next is asked for, and other threads get
+        their turn.
         """
         for first, part in batch.parts(self.algorithm.columns.most_entries(self)):
             if first:

@@ -1,7 +1,8 @@
-"""Calls of compiled passes: the arrays that passes take, and calls for one example, which are made once and reused.
+"""Calls of compiled passes: the arrays that passes take, and calls for one example, which are made
+once and reused.
 
-A pass gets the arguments that it names: `m` (core/memory.py), `states`, the algorithm's own record as an array of one, `rows`,
-the examples, and what the columns of a model give in `extra_arguments`.
+A pass gets the arguments that it names: `m` (core/memory.py), `states`, the algorithm's own record
+as an array of one, `rows`, the examples, and what the columns of a model give in `extra_arguments`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def rows_for(rows: Any, targets: Any, weights: Any, scores: Any) -> memory.Rows:
 
 
 class Workspace:
-    """The arguments of passes over a block, with scratch space that no other call uses meanwhile."""
+    """The arguments of passes over a block, with scratch space that no other call uses
+    meanwhile.
+    """
 
     __slots__ = ("arguments",)
 
@@ -74,13 +77,17 @@ _entries: dict[Any, Any] = {}
 
 
 def entry_of(compiled: Any, arguments: tuple[Any, ...]) -> Any:
-    """The machine code of a pass for these arguments; on a terminal it is said if that takes long."""
+    """The machine code of a pass for these arguments; on a terminal it is said if that takes
+    long.
+    """
     with announced():
         return compiled_entry(compiled, arguments)
 
 
 def _entry(compiled: Any, kind: tuple[bool, ...], arguments: tuple[Any, ...]) -> Any:
-    """The machine code of a pass. Types of arguments differ in nothing but `kind`: which parts of `m` are None."""
+    """The machine code of a pass. Types of arguments differ in nothing but `kind`: which parts of
+    `m` are None.
+    """
     key = compiled, kind
     found = _entries.get(key)
     if found is None:
@@ -119,8 +126,9 @@ def _array_and_view(*shape: int) -> tuple[Any, Any]:
 
 @functools.cache
 def class_of_passes(learn: Any, score: Any, kind: tuple[bool, ...] = ()) -> Any:
-    """A class that holds these passes, for arguments of one kind (`_entry`): what a class refers to is not counted as the
-    memory of a model."""
+    """A class that holds these passes, for arguments of one kind (`_entry`): what a class refers to
+    is not counted as the memory of a model.
+    """
     passes = type("Passes", (), {})
     for name, compiled in (("learn", learn), ("score", score)):
         setattr(passes, name, staticmethod(functools.partial(_first_call, passes, name, compiled)))
@@ -128,7 +136,9 @@ def class_of_passes(learn: Any, score: Any, kind: tuple[bool, ...] = ()) -> Any:
 
 
 def _first_call(passes: Any, name: str, compiled: Any, *arguments: Any) -> Any:
-    """Call a pass, which compiles it, and let later calls go past numba's choice of a signature: half of a call's time."""
+    """Call a pass, which compiles it, and let later calls go past numba's choice of a signature:
+    half of a call's time.
+    """
     entry = entry_of(compiled, arguments)
     setattr(passes, name, staticmethod(entry))
     return entry(*arguments)
@@ -137,7 +147,8 @@ def _first_call(passes: Any, name: str, compiled: Any, *arguments: Any) -> Any:
 class Prepared:
     """A call for one example, made once and reused.
 
-    Single numbers are read and written through memoryviews, which is twice as fast as through arrays.
+    Single numbers are read and written through memoryviews, which is twice as fast as through
+    arrays.
     """
 
     __slots__ = (
@@ -209,7 +220,9 @@ class PreparedRow(Prepared):
         super().__init__(model, block, rows)
 
     def try_write(self, x: dict[Any, Any]) -> bool:
-        """Write an example, if it has exactly the known names, and numbers as values; returns whether it has."""
+        """Write an example, if it has exactly the known names, and numbers as values; returns
+        whether it has.
+        """
         # other kinds of dicts may invent values: a Counter has 0 for every name
         if type(x) is not dict or len(x) != self.length:
             return False
@@ -230,7 +243,9 @@ def _packers_of(n: int) -> tuple[Callable[..., None], Callable[..., None]]:
 
 
 class PreparedList(Prepared):
-    """A call for one example with only some of the features; it takes time in proportion to these."""
+    """A call for one example with only some of the features; it takes time in proportion to
+    these.
+    """
 
     __slots__ = ("bounds", "room")
 
@@ -245,7 +260,8 @@ class PreparedList(Prepared):
     def holds(self, x: dict[Any, Any]) -> bool:
         """Whether this example is written in the call, by a prediction.
 
-        Also equal values may be others: they are, if they have another sum, or not all are numbers of a common type.
+        Also equal values may be others: they are, if they have another sum, or not all are numbers
+        of a common type.
         """
         try:
             if type(x) is not dict or x != self.x:

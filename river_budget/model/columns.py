@@ -1,7 +1,9 @@
-"""Columns: what the columns of a model's tables are, as a part of its Algorithm; each name of a feature has a row in them.
+"""Columns: what the columns of a model's tables are, as a part of its Algorithm; each name of a
+feature has a row in them.
 
-Here whole rows of features that stay. Stored examples, whose names may be forgotten: stored.py. Random numbers,
-which follow from names: algorithms/features/drawn.py. AutoKernel's own tables: algorithms/auto/room.py.
+Here whole rows of features that stay. Stored examples, whose names may be forgotten: stored.py.
+Random numbers, which follow from names: algorithms/features/drawn.py. AutoKernel's own tables:
+algorithms/auto/room.py.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ SPARE_FEATURES_SHARE = 0.25  # table rows in reserve, as a share, once new featu
 
 
 def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
-    """Raise for a kernel or a maintenance whose code has no branch in core: core would treat it as another one."""
+    """Raise for a kernel or a maintenance whose code has no branch in core: core would treat it as
+    another one.
+    """
     if value.header_fields(1)[name] not in known:
         raise NotImplementedError(f"{name} {value!r} has no branch in the compiled core")
 
@@ -53,7 +57,9 @@ class Columns:
         return {}
 
     def restore(self, model: Any, own: Mapping[str, Any]) -> None:
-        """Take over what the record in a file says of the sizes of tables, before there is a block."""
+        """Take over what the record in a file says of the sizes of tables, before there is a
+        block.
+        """
 
     def of_names(self, model: Any) -> dict[str, Any]:
         """What is saved to files about the names, beside their places: values of JSON."""
@@ -78,7 +84,9 @@ class Columns:
         """Write into the tables what new names need, before they get these places."""
 
     def scores(self, model: Any, batch: Any, score: Any) -> tuple[Rows, Any]:
-        """Where names are drawn: the scores of examples with unknown names, by this pass, and the `_reading` of them."""
+        """Where names are drawn: the scores of examples with unknown names, by this pass, and the
+        `_reading` of them.
+        """
         raise NotImplementedError
 
     def width(self, model: Any) -> int:

@@ -37,8 +37,9 @@ class Supervised(OneByOne):
     def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
         """The predictions of each example before it is learned: progressive validation in one call.
 
-        Takes frames, and 2-D arrays whose columns are the features 0, 1, ... Boolean targets make both labels
-        known from the start; otherwise classifiers predict None until the first label is learned.
+        Takes frames, and 2-D arrays whose columns are the features 0, 1, ... Boolean targets make
+        both labels known from the start; otherwise classifiers predict None until the first label
+        is learned.
         """
         return self._learn_batch(self._batch_of(X), y, w, predict=True)
 
@@ -50,16 +51,22 @@ class Supervised(OneByOne):
         return batch.series(found, targets.name) if predict else None
 
     def _learn_targets(self, batch: Batch, targets: Targets, weights: Any, predict: bool) -> Any:
-        """The same, once the numbers of the examples are checked, with the targets checked first."""
+        """The same, once the numbers of the examples are checked, with the targets checked
+        first.
+        """
         raise NotImplementedError
 
     def predict_many(self, X: Any) -> Any:
-        """The predictions of `predict_one` for each row: of a frame a series of the same library, else an array."""
+        """The predictions of `predict_one` for each row: of a frame a series of the same library,
+        else an array.
+        """
         batch = self._batch_of(X, predicted=True)
         return batch.series(self._predictions(*self._scores_read(batch)), self._target_name)
 
     def _predictions(self, scores: Rows, read: Any = None) -> Any:
-        """The predictions of many rows, from their scores and the `_reading` of them, or the present one."""
+        """The predictions of many rows, from their scores and the `_reading` of them, or the
+        present one.
+        """
         raise NotImplementedError
 
 
@@ -74,7 +81,8 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         classes = self.classes
         if self.algorithm.binary and classes and len(classes) > 2:
             raise ValueError(
-                f"classes must be two labels, not {classes!r}: for more, put the model into river's "
+                f"classes must be two labels, not {classes!r}: for more, put the model into "
+                "river's "
                 "multiclass.OneVsRestClassifier"
             )
         self._labels = Labels(classes or (), self.algorithm.binary, closed=classes is not None)
@@ -95,7 +103,8 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         return self._labels.named(scores)
 
     def _add_label(self, label: Any) -> None:
-        """Add a label in one step, as Ctrl-C or a predicting thread may come. The caller has exclusive access.
+        """Add a label in one step, as Ctrl-C or a predicting thread may come. The caller has
+        exclusive access.
 
         The third one promotes the model from one output to one for every class.
         """
@@ -133,7 +142,8 @@ class Classifier(Supervised, base.MiniBatchClassifier):
 
     @mutating
     def predict_then_learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Any:
-        """`predict_one` and then `learn_one` in one go: the prediction before the example is learned.
+        """`predict_one` and then `learn_one` in one go: the prediction before the example is
+        learned.
 
         For validation by hand; two calls compute every score twice.
         """
@@ -162,7 +172,8 @@ class Classifier(Supervised, base.MiniBatchClassifier):
     def _learn_new_label(self, x: dict[Any, Any], label: Any, w: float) -> Any:
         """Learn an example whose label is new by a copy, which becomes the model in one step.
 
-        So an error or Ctrl-C leaves no label of an example that was never learned. AGAIN if another thread has added it.
+        So an error or Ctrl-C leaves no label of an example that was never learned. AGAIN if another
+        thread has added it.
         """
         if label in self._labels.codes:
             return AGAIN
@@ -182,16 +193,20 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         return known[scores[0] >= 0.0] if len(known) == 2 else labels.label(scores)
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
-        """Probabilities by a logistic or softmax link of the scores, calibrated on the stream so far.
+        """Probabilities by a logistic or softmax link of the scores, calibrated on the stream so
+        far.
 
-        The calibration compares the score of each example, before the example is learned, with its label, over
-        about the last hundred examples. The calibration does not change which label is predicted.
+        The calibration compares the score of each example, before the example is learned, with its
+        label, over about the last hundred examples. The calibration does not change which label is
+        predicted.
         """
         scores, (labels, slope, lead) = self._score_row(x, True)
         return labels.probabilities_of_one(scores, slope, lead)  # type: ignore[no-any-return]
 
     def decision_function_one(self, x: dict[Any, Any]) -> Any:
-        """The raw score, positive for the positive class; with three classes or more {class: score}."""
+        """The raw score, positive for the positive class; with three classes or more {class:
+        score}.
+        """
         scores, (labels, *_) = self._score_row(x, True)
         return labels.named(scores)
 
@@ -209,7 +224,9 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         return _joined(predictions) if predict else None
 
     def _learn_part(self, part: Part, targets: Targets, weights: Any, predict: bool) -> list[Any]:
-        """Learn a part of a batch; returns predictions, each from before its example is learned, if they are wanted."""
+        """Learn a part of a batch; returns predictions, each from before its example is learned, if
+        they are wanted.
+        """
         predictions: list[Any] = []
         rows, before = part.rows, part.before  # of the examples from `start`
         start, last = part.first, part.first + len(rows)
@@ -231,7 +248,9 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         return predictions
 
     def _rows_with_label(self, label: Any, part: Part, start: int, rows: Any) -> Any:
-        """Add a label; returns the rows of a part from `start`, anew if names have other places now."""
+        """Add a label; returns the rows of a part from `start`, anew if names have other places
+        now.
+        """
         places = self._features.places
         self._add_label(label)
         if self._features.places == places:
@@ -283,7 +302,8 @@ class Regressor(Supervised, base.MiniBatchRegressor):
 
     @mutating
     def predict_then_learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> float:
-        """`predict_one` and then `learn_one` in one go: the prediction before the example is learned.
+        """`predict_one` and then `learn_one` in one go: the prediction before the example is
+        learned.
 
         For validation by hand; two calls compute every score twice.
         """

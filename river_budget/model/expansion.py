@@ -40,8 +40,9 @@ class BudgetModel(OneByOne):
 
     @functools.cached_property
     def _strategy(self) -> Maintenance | None:  # type: ignore[override]
-        """The maintenance in use: the parameter, or by default merging if the kernel is Gaussian or there is no budget, else
-        projection. None for models without the parameter."""
+        """The maintenance in use: the parameter, or by default merging if the kernel is Gaussian or
+        there is no budget, else projection. None for models without the parameter.
+        """
         if not hasattr(self, "maintenance"):
             return None
         gaussian = isinstance(self._kernel_in_use, RBF)
@@ -66,7 +67,9 @@ class BudgetModel(OneByOne):
     # means of iterates
 
     def _mean_rows(self) -> Any:
-        """The coefficients of the mean of iterates, one row for each output: the last rows of `per_vector`."""
+        """The coefficients of the mean of iterates, one row for each output: the last rows of
+        `per_vector`.
+        """
         block = memory.views(self._block)
         table = block.per_vector
         return (
@@ -124,20 +127,22 @@ class BudgetModel(OneByOne):
     @property
     @locked_read
     def _n_repairs(self) -> int:
-        """How often a quantity that is updated step by step had drifted and was computed from scratch.
+        """How often a quantity that is updated step by step had drifted and was computed from
+        scratch.
 
         The squared length |w|^2, a factor of the inverse Gram matrix and the responses of a batch
-        Perceptron are updated over millions of steps, and checked from time to time. In tests rounding
-        errors stay far below the bounds (relative errors of 1e-6 or less), so a repair hints at a problem.
+        Perceptron are updated over millions of steps, and checked from time to time. In tests
+        rounding errors stay far below the bounds (relative errors of 1e-6 or less), so a repair
+        hints at a problem.
         """
         return 0 if self._block is None else memory.views(self._block).head.repairs
 
     def support_vectors(self) -> list[dict[str, Any]]:
         """The support vectors, oldest first.
 
-        Each is a dict of `features` (those that are not 0), `coefficients` (a number, or one per class) and
-        `arrival`, its place in the order in which vectors came into the model; a vector made by merging
-        counts as new.
+        Each is a dict of `features` (those that are not 0), `coefficients` (a number, or one per
+        class) and `arrival`, its place in the order in which vectors came into the model; a vector
+        made by merging counts as new.
         """
         own = self._snapshot()  # so that no thread that learns waits for it
         if own._block is None:

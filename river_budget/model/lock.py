@@ -1,12 +1,13 @@
 """One lock per model: threads that learn, predict, look and copy take turns, and none is refused.
 
-What can run a user's code (looking names up, converting values) stands before the lock. A batch is learned in parts of
-about a millisecond. Between them the lock is free, but an RLock that is released and taken again at once goes to nobody
-else: so where there are other threads the batch sleeps for a moment, in which one that waits takes it.
+What can run a user's code (looking names up, converting values) stands before the lock. A batch is
+learned in parts of about a millisecond. Between them the lock is free, but an RLock that is
+released and taken again at once goes to nobody else: so where there are other threads the batch
+sleeps for a moment, in which one that waits takes it.
 
-The lock is re-entrant, so that a prediction from a signal handler, a finalizer or a debugger gets its answer. A change
-inside a change is refused. `with` takes and releases an RLock in one step, whenever Ctrl-C comes; a context manager
-written in Python would not.
+The lock is re-entrant, so that a prediction from a signal handler, a finalizer or a debugger gets
+its answer. A change inside a change is refused. `with` takes and releases an RLock in one step,
+whenever Ctrl-C comes; a context manager written in Python would not.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ PAUSE = (
     2e-5  # seconds that a batch sleeps between two parts; systems make it some four times as long
 )
 NESTED = (
-    "this model is being changed, and a change inside a change is refused: a value or a name of the example, a signal "
+    "this model is being changed, and a change inside a change is refused: a value or a name of "
+    "the example, a signal "
     "handler or a finalizer has called a method that changes the model"
 )
 FORKED = (
-    "this process was forked while a thread used this model, which may be half changed: load the model anew, or make "
+    "this process was forked while a thread used this model, which may be half changed: load the "
+    "model anew, or make "
     "it after the fork"
 )
 _owners: weakref.WeakKeyDictionary[Any, str] = (
@@ -37,9 +40,11 @@ _owners: weakref.WeakKeyDictionary[Any, str] = (
 
 
 def lock_of(owner: Any, name: str) -> Any:
-    """A new RLock, which its owner keeps under this name: a forked child says so if a thread holds it at the fork.
+    """A new RLock, which its owner keeps under this name: a forked child says so if a thread holds
+    it at the fork.
 
-    The owner has the name before it has the lock. A child forked in between has no use of such an owner.
+    The owner has the name before it has the lock. A child forked in between has no use of such an
+    owner.
     """
     _owners[owner] = name
     return threading.RLock()
@@ -48,9 +53,10 @@ def lock_of(owner: Any, name: str) -> Any:
 class ModelLock:
     """The lock of a model. A copy of the model has its own.
 
-    To look at the model or to predict: `with lock.held`. To change it: the same, and in it `changing` is set in a `try`
-    and taken back in its `finally`. No context manager written in Python does both: with Ctrl-C as it is entered, the
-    lock would belong to whatever keeps the exception.
+    To look at the model or to predict: `with lock.held`. To change it: the same, and in it
+    `changing` is set in a `try` and taken back in its `finally`. No context manager written in
+    Python does both: with Ctrl-C as it is entered, the lock would belong to whatever keeps the
+    exception.
     """
 
     __slots__ = ("__weakref__", "changing", "held")
@@ -78,7 +84,9 @@ def yield_lock() -> None:
 
 
 class LostLock:
-    """In a forked child, the lock of a model that another thread was using: nobody will release it."""
+    """In a forked child, the lock of a model that another thread was using: nobody will release
+    it.
+    """
 
     def __enter__(self) -> None:
         raise RuntimeError(FORKED)
@@ -103,7 +111,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def changes_the_model(method: Method) -> Method:
-    """Decorator of a method that changes a model. Models loaded with predict_only=True refuse these methods."""
+    """Decorator of a method that changes a model. Models loaded with predict_only=True refuse these
+    methods.
+    """
 
     @functools.wraps(method)
     def changing(self: Any, *arguments: Any, **named: Any) -> Any:
@@ -126,7 +136,8 @@ def mutating(method: Method) -> Method:
 
 
 def locked_read(function: Method) -> Method:
-    """Decorator of a function that inspects a model: it sees the state between two examples of other threads.
+    """Decorator of a function that inspects a model: it sees the state between two examples of
+    other threads.
 
     Threads that learn wait for the function, so it should be quick.
     """

@@ -1,8 +1,10 @@
-"""Learn and score one example: a prepared call holds it, as a whole row or as a list of its features, for a pass.
+"""Learn and score one example: a prepared call holds it, as a whole row or as a list of its
+features, for a pass.
 
-All that can fail or run a user's code (looking names up, converting values) happens first, before the lock and before the
-model is touched. Calls are taken from a pool: a nested prediction has its own. An example with exactly the known names is
-written by `PreparedRow.try_write`. Any other takes longer to write, so `learn_one` behind a prediction finds it written.
+All that can fail or run a user's code (looking names up, converting values) happens first, before
+the lock and before the model is touched. Calls are taken from a pool: a nested prediction has its
+own. An example with exactly the known names is written by `PreparedRow.try_write`. Any other takes
+longer to write, so `learn_one` behind a prediction finds it written.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def read_scores(scores: Any) -> Any:
 
 
 def pop_or_none(pool: list[Any]) -> Any:
-    """A call from a pool; None if there is none: another thread may take the last one at any time."""
+    """A call from a pool; None if there is none: another thread may take the last one at any
+    time.
+    """
     try:
         return pool.pop() if pool else None
     except IndexError:
@@ -48,8 +52,8 @@ class OneByOne(ManyAtOnce):
     ) -> Any:
         """Learn one example, whose target has been checked and coded with these labels.
 
-        Returns the scores before it was learned, if they are wanted; AGAIN, with nothing learned, if another thread has
-        added a label.
+        Returns the scores before it was learned, if they are wanted; AGAIN, with nothing learned,
+        if another thread has added a label.
         """
         found = self._learn_whole(x, target, w, labels, wanted)
         return self._learn_any(x, target, w, labels, wanted) if found is OTHERWISE else found
@@ -57,7 +61,9 @@ class OneByOne(ManyAtOnce):
     def _learn_whole(
         self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
     ) -> Any:
-        """The same for an example with exactly the known features; OTHERWISE, with nothing learned, for any other."""
+        """The same for an example with exactly the known features; OTHERWISE, with nothing learned,
+        for any other.
+        """
         lock, rows = self._lock, self._free_rows
         try:
             row = rows.pop()
@@ -88,7 +94,9 @@ class OneByOne(ManyAtOnce):
     def _learn_any(
         self, x: dict[Any, Any], target: float, w: float, labels: Any, wanted: bool
     ) -> Any:
-        """The same for any example: with some of the known features or with new ones, or at which the pass stops."""
+        """The same for any example: with some of the known features or with new ones, or at which
+        the pass stops.
+        """
         lock, call = self._lock, self._call_with(x)
         with lock.held:
             if lock.changing:
@@ -102,10 +110,11 @@ class OneByOne(ManyAtOnce):
                 lock.changing = False
 
     def _learn_call(self, call: Any, target: float, w: float, wanted: bool = False) -> Any:
-        """Learn the example of a call, with the lock. Reserved places are committed if the pass stores it.
+        """Learn the example of a call, with the lock. Reserved places are committed if the pass
+        stores it.
 
-        Nothing is allocated after the pass except for the scores (`read_scores`): else a call could fail whose example
-        was learned.
+        Nothing is allocated after the pass except for the scores (`read_scores`): else a call could
+        fail whose example was learned.
         """
         if call.version is not self._version:
             # the first example, or another thread has changed the model since it was written
@@ -146,7 +155,9 @@ class OneByOne(ManyAtOnce):
             raise
 
     def _keep_names(self, call: Any) -> None:
-        """Keep the new names of an example. Where there is no memory for them, prepared calls give back theirs first."""
+        """Keep the new names of an example. Where there is no memory for them, prepared calls give
+        back theirs first.
+        """
         try:
             self._keep_unknown(call)
         except (MemoryError, SystemError):  # as CPython says it in places
@@ -163,8 +174,8 @@ class OneByOne(ManyAtOnce):
 
         read: (f(x), the `_reading` of it), of one state of the model.
 
-        River's scalers return NaN for features that they have not learned, and in progressive validation the
-        prediction comes first.
+        River's scalers return NaN for features that they have not learned, and in progressive
+        validation the prediction comes first.
         """
         found = self._score_whole(x, read)
         return self._score_any(x, read) if found is OTHERWISE else found
@@ -205,13 +216,16 @@ class OneByOne(ManyAtOnce):
         return (scores, reading) if read else scores
 
     def _run_on_one(self, compiled: Any, x: dict[Any, Any], n: int) -> list[float] | None:
-        """The n numbers that another pass than that of predictions writes for an example; None before the first one."""
+        """The n numbers that another pass than that of predictions writes for an example; None
+        before the first one.
+        """
         if self._block is None:
             return None
         columns, head = self.algorithm.columns, memory.head_of(self._block)
         if columns.own and not (head.per_vector or head.squares):
             raise RuntimeError(
-                f"this {type(self).__name__} was loaded with predict_only=True, and without the tables that this needs: "
+                f"this {type(self).__name__} was loaded with predict_only=True, and without the "
+                "tables that this needs: "
                 "Algorithm(files=Files(scored_rows=True)) keeps them"
             )
         x, _ = self._features.summed(self._features.present(x))
@@ -240,8 +254,9 @@ class OneByOne(ManyAtOnce):
     def _prepare_call(self, x: dict[Any, Any]) -> Any:
         """A call to which this example is written, as a whole row or as a list.
 
-        New names are lent places, which they keep if the example is learned and stored: a mistake-driven model stores
-        few documents, and to give places to the names of all, and forget most, takes a third more time.
+        New names are lent places, which they keep if the example is learned and stored: a
+        mistake-driven model stores few documents, and to give places to the names of all, and
+        forget most, takes a third more time.
         """
         version, features = self._version, self._features
         x, total = features.summed(x)
@@ -272,7 +287,9 @@ class OneByOne(ManyAtOnce):
         return call
 
     def _give_back(self, call: Any) -> None:
-        """Keep a call for other examples: a list if it is of the present block, a row if also of the present names."""
+        """Keep a call for other examples: a list if it is of the present block, a row if also of
+        the present names.
+        """
         try:
             if type(call) is PreparedList:
                 if call.block is self._block:

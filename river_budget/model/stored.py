@@ -1,4 +1,6 @@
-"""The columns of an expansion are stored vectors: their table grows, forgets names that no vector uses, and has a bound."""
+"""The columns of an expansion are stored vectors: their table grows, forgets names that no vector
+uses, and has a bound.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,11 @@ class Vectors(Columns):
     """The columns of the tables are stored examples."""
 
     room: float = FULL_CAPACITY_BUDGET  # a larger budget gets its memory as it is needed
-    # rows of `per_vector` that belong to the example, the label first: then vectors are a window of the stream, and
-    # `factor` holds their kernel values
+    # rows of `per_vector` that belong to the example, the label first: then vectors are a window of
+    # the stream, and `factor` holds their kernel values
     marks: tuple[int, ...] = ()
-    # tables of the algorithm's own: "B" stands for the vectors, as in ("B",), (3, "B") and ("B", "B")
+    # tables of the algorithm's own: "B" stands for the vectors, as in ("B",), (3, "B") and ("B",
+    # "B")
     own: Mapping[str, Any] = field(default_factory=dict)  # type: ignore[misc]
     limit: str = "budget"  # the parameter that limits the number of vectors
     # the maintenance where the parameter is None; None: by the kernel
@@ -54,7 +57,8 @@ class Vectors(Columns):
         limited = parameters["budget"] is not None
         if limited and strategy.needs_rbf and not isinstance(model._kernel_in_use, RBF):
             raise ValueError(
-                f"maintenance {strategy!r} needs a Gaussian kernel (RBF), not kernel={model._kernel_in_use!r}"
+                f"maintenance {strategy!r} needs a Gaussian kernel (RBF), not "
+                f"kernel={model._kernel_in_use!r}"
             )
 
     def changed(self, model: Any, name: str) -> None:
@@ -70,7 +74,8 @@ class Vectors(Columns):
             model.algorithm.after.budget(model, False)
         sizes = {"capacity": model._capacity_for(memory.views(model._block).head.count)}
         if budget is None and strategy is not None:
-            # another one by default: tables of a projection would grow with the square of the number of vectors
+            # another one by default: tables of a projection would grow with the square of the
+            # number of vectors
             fields = strategy.header_fields()
             sizes["factored"] = fields.pop("factored")
             for field, value in fields.items():
@@ -117,8 +122,10 @@ class Vectors(Columns):
             head = memory.head_of(model._block)
             if memory.columns_for(grown) <= head.capacity:
                 raise RuntimeError(
-                    f"the round of {type(model).__name__} has left {head.count} vectors, with {self.limit}="
-                    f"{model._budget_in_use}: it must remove those beyond, as `keep` of extending.algorithm does"
+                    f"the round of {type(model).__name__} has left {head.count} vectors, with "
+                    f"{self.limit}="
+                    f"{model._budget_in_use}: it must remove those beyond, as `keep` of "
+                    "extending.algorithm does"
                 )
         try:
             model._resize_block(capacity=memory.columns_for(grown))
@@ -126,7 +133,8 @@ class Vectors(Columns):
             fields = model._header_fields(1)
             table_of_squares = fields.get("factored") or fields.get("squares")
             error.add_note(
-                f"{type(model).__name__} needs room for {grown} support vectors of {len(model._features)} features"
+                f"{type(model).__name__} needs room for {grown} support vectors of "
+                f"{len(model._features)} features"
                 f"{' and a table of their number squared' if table_of_squares else ''}: "
                 f"a smaller {self.limit} limits it"
             )
@@ -172,7 +180,9 @@ def _free_places(model: Any, width: int) -> int:
 
 
 def _drop_smallest(model: Any, most: int, new: int, kept: Collection[Any]) -> None:
-    """Set the features with the smallest numbers in all vectors to 0, and forget their names: the table is full."""
+    """Set the features with the smallest numbers in all vectors to 0, and forget their names: the
+    table is full.
+    """
     issue_once(model, FULL_TABLE)
     block = memory.views(model._block)
     vectors = block.vectors[:, : block.head.count]
@@ -190,6 +200,8 @@ def _drop_smallest(model: Any, most: int, new: int, kept: Collection[Any]) -> No
 
 
 def split(table: Any) -> None:
-    """Split the first row a of a table into the two rows -a/2 and a/2. Modifies `table` in place."""
+    """Split the first row a of a table into the two rows -a/2 and a/2. Modifies `table` in
+    place.
+    """
     if len(table):
         table[:2] = 0.5 * table[0] * np.array([[-1.0], [1.0]])

@@ -1,8 +1,8 @@
 """Figures of River models: `pip install '.[plots]'`.
 
-Every function takes River models, of this package or not, lets them predict and then learn a stream, and returns
-the axes of matplotlib. Functions clone the models and leave yours unchanged. Only
-`decision_surface` and `importances` take a model that has learned, and show it.
+Every function takes River models, of this package or not, lets them predict and then learn a
+stream, and returns the axes of matplotlib. Functions clone the models and leave yours unchanged.
+Only `decision_surface` and `importances` take a model that has learned, and show it.
 """
 
 from .costs import error_against_memory, error_against_time

@@ -37,11 +37,11 @@ def error_against_time(
 ) -> Any:
     """Error against time: a point for each model, at its microseconds per example and its error.
 
-    Time is that of `predict_one` and `learn_one` together, measured after code has been compiled. A model to the
-    lower left of another one is both faster and more accurate on this stream.
+    Time is that of `predict_one` and `learn_one` together, measured after code has been compiled. A
+    model to the lower left of another one is both faster and more accurate on this stream.
 
-    Not for small differences: other work on the machine changes times by a tenth and more. Nor for whole frames
-    (`learn_many`), which take a fraction of this time.
+    Not for small differences: other work on the machine changes times by a tenth and more. Nor for
+    whole frames (`learn_many`), which take a fraction of this time.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def error_against_time(
     stream
         A River dataset or another iterable of (x, y). It must end.
     orders
-        The number of orders in which examples are learned; 1: the order of the stream. More orders give bands of
-        errors.
+        The number of orders in which examples are learned; 1: the order of the stream. More orders
+        give bands of errors.
     examples
         The largest number of examples of each order; None: all.
     ax
@@ -104,8 +104,8 @@ def error_against_memory(
     stream
         A River dataset or another iterable of (x, y). It must end.
     orders
-        The number of orders in which examples are learned; 1: the order of the stream. More orders give bands of
-        errors.
+        The number of orders in which examples are learned; 1: the order of the stream. More orders
+        give bands of errors.
     examples
         The largest number of examples of each order; None: all.
     ax
@@ -156,7 +156,9 @@ def _draw(
 
 
 def path_of(models: Mapping[str, Any], rows: Sequence[Example]) -> str:
-    """What the times include, for the title: the calls, the features, the common steps of pipelines."""
+    """What the times include, for the title: the calls, the features, the common steps of
+    pipelines.
+    """
     most = max(len(x) for x, _ in rows)
     steps = {name: steps_of(model)[:-1] for name, model in models.items()}
     front = ", ".join(dict.fromkeys(type(step).__name__ for own in steps.values() for step in own))

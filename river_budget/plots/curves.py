@@ -43,12 +43,12 @@ def mistake_curve(
 ) -> Any:
     """The share of mistakes along a stream: of all examples so far, or of the latest ones.
 
-    Every example is predicted before it is learned. The line is the mean over several orders of the examples,
-    and the band around it one standard deviation on both sides: if bands overlap, the models do not differ
-    significantly. In regression it shows the mean absolute error.
+    Every example is predicted before it is learned. The line is the mean over several orders of the
+    examples, and the band around it one standard deviation on both sides: if bands overlap, the
+    models do not differ significantly. In regression it shows the mean absolute error.
 
-    Not for streams in an order of time, by default: shuffling removes their drift, so set `orders=1` for them, and
-    a `window`, as a mean over all of the past hides recent changes.
+    Not for streams in an order of time, by default: shuffling removes their drift, so set
+    `orders=1` for them, and a `window`, as a mean over all of the past hides recent changes.
 
     Parameters
     ----------
@@ -125,7 +125,9 @@ def curve_panel(
 
 
 def banded(name: str, x: Sequence[float], table: Floats) -> Line:
-    """The mean of the rows of a table, with one standard deviation on both sides if there are several."""
+    """The mean of the rows of a table, with one standard deviation on both sides if there are
+    several.
+    """
     mean = table.mean(axis=0)
     if len(table) == 1:
         return Line(name, x, mean.tolist())
@@ -144,16 +146,17 @@ def budget_sweep(
 ) -> Any:
     """The error over the whole stream against the budget.
 
-    Where the line is flat, a smaller budget is as accurate and faster. Bands are one standard deviation over the
-    orders of the examples.
+    Where the line is flat, a smaller budget is as accurate and faster. Bands are one standard
+    deviation over the orders of the examples.
 
-    Not for choosing the budget of a model that you then measure on the same stream: its error would be too low.
+    Not for choosing the budget of a model that you then measure on the same stream: its error would
+    be too low.
 
     Parameters
     ----------
     models
-        River models, as `mistake_curve` takes them, that have a `budget`, a `window` or `n_components`; alone
-        or at the end of a pipeline.
+        River models, as `mistake_curve` takes them, that have a `budget`, a `window` or
+        `n_components`; alone or at the end of a pipeline.
     stream
         A River dataset or another iterable of (x, y). It must end.
     budgets

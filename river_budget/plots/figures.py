@@ -41,7 +41,8 @@ ROOM_FOR_NAMES, BESIDE = 0.15, 7.0  # of the axes, where names stand at points; 
 MARGIN = 0.04  # of the range of the values
 MOST_TICKS = 8
 STEPS = [1, 2, 2.5, 5, 10]  # steps between ticks of a linear axis, times a power of ten
-# multiples of a power of ten with ticks on a log axis of up to so many powers of ten; shorter ones have steps
+# multiples of a power of ten with ticks on a log axis of up to so many powers of ten; shorter ones
+# have steps
 MULTIPLES = ((1.0, (1, 1.5, 2, 3, 5, 7)), (2.0, (1, 2, 5)), (3.5, (1, 3)), (np.inf, (1,)))
 SHORTEST_LOG = 0.5  # powers of ten
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -50,7 +51,9 @@ Styles = dict[str, LineStyle]
 
 
 def load_matplotlib() -> Any:
-    """The module matplotlib, with the parts used here. (pyplot would keep every figure and choose a backend.)"""
+    """The module matplotlib, with the parts used here. (pyplot would keep every figure and choose a
+    backend.)
+    """
     try:
         import matplotlib
         import matplotlib.figure
@@ -75,8 +78,8 @@ def draw(
 ) -> None:
     """Write a PNG file that does not depend on the user's matplotlib settings.
 
-    Panels stand row by row under the title, by default at most three side by side; without panels, the figure
-    says that there is no data. Creates the folder of the file if it does not exist.
+    Panels stand row by row under the title, by default at most three side by side; without panels,
+    the figure says that there is no data. Creates the folder of the file if it does not exist.
     """
     with load_matplotlib().style.context("default"):  # the user's settings return afterwards
         figure = figure_of(panels, title=title, columns=columns)
@@ -180,7 +183,9 @@ def _draw_panel(axes: Any, panel: Panel, styles: Styles) -> None:
 
 
 def _has_labels(panel: Panel) -> bool:
-    """Whether names stand at the points instead of in a legend: where there is one point for each."""
+    """Whether names stand at the points instead of in a legend: where there is one point for
+    each.
+    """
     return bool(panel.lines) and all(line.points and len(line.x) == 1 for line in panel.lines)
 
 
@@ -254,7 +259,8 @@ def _drawn(style: LineStyle, points: bool) -> dict[str, Any]:
 def _set_limits(axes: Any, panel: Panel) -> None:
     """Set the limits of the y axis, and choose the ticks, after the lines are drawn.
 
-    Means over the first examples of a stream vary so much that they would make the rest of the curve flat.
+    Means over the first examples of a stream vary so much that they would make the rest of the
+    curve flat.
     """
     low, high = axes.get_ylim()
     late = np.concatenate([_late_values(curve, panel.log_x) for curve in panel.curves])

@@ -1,4 +1,6 @@
-"""What a model has learned: which features matter, which experts it trusts, and how wide its intervals are."""
+"""What a model has learned: which features matter, which experts it trusts, and how wide its
+intervals are.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ def importances(model: Any, *, features: int = 20, ax: Any = None) -> Any:
     Parameters
     ----------
     model
-        An `AutoKernelClassifier` or `AutoKernelRegressor` that has learned, or a pipeline that ends in one.
+        An `AutoKernelClassifier` or `AutoKernelRegressor` that has learned, or a pipeline that ends
+        in one.
     features
         The largest number of features to show, the most important ones.
     ax
@@ -73,12 +76,14 @@ def experts(
 ) -> Any:
     """What an `AutoKernel` trusts along a stream: the weight of each of its experts.
 
-    Not for comparing experts by their errors: one with a small weight may only say the same as another.
+    Not for comparing experts by their errors: one with a small weight may only say the same as
+    another.
 
     Parameters
     ----------
     model
-        An `AutoKernelClassifier` or `AutoKernelRegressor`, or a pipeline that ends in one. It is cloned.
+        An `AutoKernelClassifier` or `AutoKernelRegressor`, or a pipeline that ends in one. It is
+        cloned.
     stream
         A River dataset or another iterable of (x, y). It must end.
     examples
@@ -135,8 +140,8 @@ def intervals(
 ) -> Any:
     """Targets, predictions and intervals of a regressor along the end of a stream.
 
-    Every example is predicted, in its order, before it is learned. The title says how many of all targets lay in
-    their interval.
+    Every example is predicted, in its order, before it is learned. The title says how many of all
+    targets lay in their interval.
 
     Not for models without distributions: `AutoKernelRegressor` has them.
 

@@ -1,7 +1,7 @@
 """The style of a line: its colour, its dashes and its marker.
 
-An algorithm has the same style in every figure, so that readers recognise it. Dashes and markers say the same as
-the colour, for print without colours and for colour-blind readers.
+An algorithm has the same style in every figure, so that readers recognise it. Dashes and markers
+say the same as the colour, for print without colours and for colour-blind readers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ BLUE, SKY, INDIGO, GREEN = "#0072b2", "#56b4e9", "#5b3fb5", "#009e73"
 VERMILLION, ORANGE, PINK, OLIVE = "#d55e00", "#e69f00", "#dd77b0", "#8c8c1a"
 COLOURS = (BLUE, VERMILLION, GREEN, PINK, BLACK, ORANGE, SKY, WINE, OLIVE, INDIGO, GREY, BROWN)
 
-# Lengths of dash and gap, alternately, in line widths: solid, dashed, dash-dot, dotted, long dashes, dash-dot-dot.
+# Lengths of dash and gap, alternately, in line widths: solid, dashed, dash-dot, dotted, long
+# dashes, dash-dot-dot.
 DASHES: tuple[Dashes, ...] = (
     (),
     (5, 2),
@@ -36,8 +37,8 @@ DASHES: tuple[Dashes, ...] = (
 )
 MARKERS = "osD^vPpX<>h*"
 
-# The names of each colour, in the order of DASHES. Algorithms that one paper compares differ in colour, and variants
-# of one algorithm share it.
+# The names of each colour, in the order of DASHES. Algorithms that one paper compares differ in
+# colour, and variants of one algorithm share it.
 ALGORITHMS = {
     BLACK: "Perceptron, SVC, ARF",
     GREY: "OGD, LogisticRegression, perfect calibration, KNN",
@@ -63,7 +64,9 @@ KNOWN = {
 
 
 def line_styles_of(names: Iterable[str]) -> dict[str, LineStyle]:
-    """The style of each name, in the order of first appearance. What follows a comma in a name does not matter."""
+    """The style of each name, in the order of first appearance. What follows a comma in a name does
+    not matter.
+    """
     known: dict[str, LineStyle | None] = {}
     for name in names:
         style = KNOWN.get(name.partition(",")[0])

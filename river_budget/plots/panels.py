@@ -59,7 +59,9 @@ class Panel:
 
     @functools.cached_property
     def curves(self) -> list[Line]:
-        """The lines as arrays, with NaN for what the axes cannot show and for bands that there are not."""
+        """The lines as arrays, with NaN for what the axes cannot show and for bands that there are
+        not.
+        """
         return [self._curve(line) for line in self.lines]
 
     def _curve(self, line: Line) -> Line:

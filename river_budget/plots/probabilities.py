@@ -27,14 +27,14 @@ def reliability(
 ) -> Any:
     """A reliability diagram: how often predictions of a given probability are right.
 
-    Every example is predicted, in its order, before it is learned. Predictions are put into bins by the
-    probability of the predicted label; a point shows the mean probability in a bin, and the share of right
-    predictions. On the diagonal both are equal; below it, the model is overconfident. The legend shows the
-    mean difference: ECE, the expected calibration error. Bars along the lower edge show how often each probability was
-    predicted.
+    Every example is predicted, in its order, before it is learned. Predictions are put into bins by
+    the probability of the predicted label; a point shows the mean probability in a bin, and the
+    share of right predictions. On the diagonal both are equal; below it, the model is
+    overconfident. The legend shows the mean difference: ECE, the expected calibration error. Bars
+    along the lower edge show how often each probability was predicted.
 
-    Not for judging accuracy: a model that always predicts the frequencies of the classes lies on the diagonal too. Bins
-    of fewer than ten predictions are left out.
+    Not for judging accuracy: a model that always predicts the frequencies of the classes lies on
+    the diagonal too. Bins of fewer than ten predictions are left out.
 
     Parameters
     ----------
@@ -93,7 +93,9 @@ def reliability(
 
 
 def _add_counts(axes: Any, all_sure: Sequence[Floats], bins: int) -> None:
-    """A histogram along the lower edge: how often each probability was predicted, in the colours of the lines."""
+    """A histogram along the lower edge: how often each probability was predicted, in the colours of
+    the lines.
+    """
     below = axes.inset_axes((0.0, 0.0, 1.0, COUNTS_HEIGHT), sharex=axes, zorder=0.5)
     drawn = list(axes.lines)[: len(all_sure)]
     for line, sure in zip(drawn, all_sure, strict=False):
@@ -115,7 +117,9 @@ def confidence(found: Sequence[dict[Any, float]], targets: Sequence[Any]) -> tup
 
 
 def binned(sure: Floats, right: Floats, bins: int) -> tuple[Floats, Floats, Floats, Floats]:
-    """For each bin that is not empty: the number of predictions, the sum of right minus sure, the means of both."""
+    """For each bin that is not empty: the number of predictions, the sum of right minus sure, the
+    means of both.
+    """
     place = np.minimum((sure * bins).astype(int), bins - 1)
     table = np.array([np.bincount(place, w, bins) for w in (np.ones(len(sure)), sure, right)])
     counts, total, hits = table[:, table[0] > 0.0]

@@ -52,8 +52,8 @@ def warm_up(model: Any, stream: Iterable[Example]) -> None:
 def memory(model: Any) -> int:
     """Bytes of all objects that a model holds, directly or through others, scratch space included.
 
-    Visits the same objects as River's `_raw_memory_usage`, which counts the numbers of an array twice if the
-    array owns them, and not at all if it is a view of another array, as in our models.
+    Visits the same objects as River's `_raw_memory_usage`, which counts the numbers of an array
+    twice if the array owns them, and not at all if it is a view of another array, as in our models.
     """
     seen: dict[int, Any] = {}
     waiting = [model]
@@ -109,7 +109,8 @@ def in_orders(
 ) -> Iterator[Sequence[Example]]:
     """The stream in its own order if `orders` is 1; else in `orders` shuffled ones.
 
-    A dataset of this package has its own orders: those of the papers, and only one if it is ordered in time.
+    A dataset of this package has its own orders: those of the papers, and only one if it is ordered
+    in time.
     """
     whole(1)("orders", orders)
     if orders > 1 and hasattr(stream, "in_order"):

@@ -1,4 +1,6 @@
-"""Decision surfaces: the predictions of a model over a plane of two features, and its support vectors."""
+"""Decision surfaces: the predictions of a model over a plane of two features, and its support
+vectors.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +41,14 @@ def decision_surface(
 ) -> Any:
     """The predictions of a trained model over the plane of two features, and its support vectors.
 
-    Regions have the colour of the predicted class; for a regressor or an anomaly detector, the colour shows the
-    predicted number, and a line shows where the score of a detector of this package is .5. Rings are support
-    vectors, with a size by coefficient and the colour of their class. Small dots are the examples of `stream`.
+    Regions have the colour of the predicted class; for a regressor or an anomaly detector, the
+    colour shows the predicted number, and a line shows where the score of a detector of this
+    package is .5. Rings are support vectors, with a size by coefficient and the colour of their
+    class. Small dots are the examples of `stream`.
 
-    Not for more than two features: a plane through many dimensions shows hardly anything of them. Support vectors
-    appear only if the steps before the model scale each feature without the others, as River's scalers do.
+    Not for more than two features: a plane through many dimensions shows hardly anything of them.
+    Support vectors appear only if the steps before the model scale each feature without the others,
+    as River's scalers do.
 
     Parameters
     ----------
@@ -53,8 +57,8 @@ def decision_surface(
     stream
         Examples (x, y) to show, at most 1000 of them. They also determine the limits of the figure.
     features
-        The names of the two features, that of the horizontal axis first. None: those of the first example of
-        `stream`, or of the model if it is one of this package.
+        The names of the two features, that of the horizontal axis first. None: those of the first
+        example of `stream`, or of the model if it is one of this package.
     limits
         The limits of the figure: left, right, bottom, top. None: around the examples and vectors.
     resolution
@@ -179,7 +183,9 @@ def _numbers(found: Any, number: Callable[[Any], float]) -> Floats:
 
 
 def _draw_levels(ax: Any, model: Any, last: Any, plane: Plane) -> None:
-    """Colour the predicted numbers, and draw the line above which our detectors call an example unusual."""
+    """Colour the predicted numbers, and draw the line above which our detectors call an example
+    unusual.
+    """
     detector = hasattr(last, "score_one")
     ask = model.score_one if detector else model.predict_one
     values = plane.predictions(ask).astype(float)

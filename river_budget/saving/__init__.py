@@ -17,18 +17,20 @@ LARGEST_FILE = 2**32  # bytes of memory that a file and its models may take by d
 def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -> None:
     """Write a model to a file.
 
-    The file appears in one step: `save` writes a temporary file in the same folder, forces it to the disk, and
-    renames it. If `save` is interrupted, the old file stays; a process that is killed may leave the temporary file
-    (`.river_budget-*.tmp`). A model that `load` could not read raises `SavedModelError`, and no file is written;
-    a folder, a pipe or a device is never replaced by a file.
+    The file appears in one step: `save` writes a temporary file in the same folder, forces it to
+    the disk, and renames it. If `save` is interrupted, the old file stays; a process that is killed
+    may leave the temporary file (`.river_budget-*.tmp`). A model that `load` could not read raises
+    `SavedModelError`, and no file is written; a folder, a pipe or a device is never replaced by a
+    file.
 
-    Not for models of other packages: unknown classes raise an error (`rb.saving.register` makes them known).
+    Not for models of other packages: unknown classes raise an error (`rb.saving.register` makes
+    them known).
 
     Parameters
     ----------
     model
-        Any estimator or transformer of this package, or a pipeline of them and of steps of River; the guide lists
-        which.
+        Any estimator or transformer of this package, or a pipeline of them and of steps of River;
+        the guide lists which.
     path
         The file to write.
     predict_only
@@ -64,11 +66,11 @@ def load(
 ) -> Any:
     """Read a model from a file. It continues to learn exactly as the saved model would have.
 
-    A file that is damaged, cut off, forged or of another format raises `SavedModelError`; one that cannot
-    be read at all an `OSError`, as usual.
+    A file that is damaged, cut off, forged or of another format raises `SavedModelError`; one that
+    cannot be read at all an `OSError`, as usual.
 
-    Not for files that others may have changed to mislead you: the checks make sure that a file is safe, not that
-    its predictions are right.
+    Not for files that others may have changed to mislead you: the checks make sure that a file is
+    safe, not that its predictions are right.
 
     Parameters
     ----------
@@ -77,8 +79,8 @@ def load(
     predict_only
         Leave out numbers that only learning needs: a smaller model that cannot learn.
     max_bytes
-        If the file and the models in it would take more memory, an error is raised, so that a forged file cannot
-        fill the memory.
+        If the file and the models in it would take more memory, an error is raised, so that a
+        forged file cannot fill the memory.
 
     Examples
     --------

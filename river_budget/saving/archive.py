@@ -1,7 +1,10 @@
-"""The file, format 1: a zip archive as `numpy.savez` writes it, with a text beside the arrays. Nothing in it is code.
+"""The file, format 1: a zip archive as `numpy.savez` writes it, with a text beside the arrays.
+Nothing in it is code.
 
-    model.json      {"format": 1, "river_budget": the version that wrote it, "model": a node}, see nodes.py
-    0/vectors.npy   the arrays of the first model that has a state, see states.py; 1/... those of the second
+    model.json      {"format": 1, "river_budget": the version that wrote it, "model": a node}, see
+                    nodes.py
+    0/vectors.npy   the arrays of the first model that has a state, see states.py; 1/... those of
+                    the second
 
 `numpy.load(path)` opens it. The members are stored, not compressed, and each has a checksum.
 """
@@ -34,7 +37,8 @@ NPY = re.compile(
     rb"'shape': \((\d{1,13}),(?: (\d{1,13}))?\), \} *\n",
     re.DOTALL,
 )
-# Memory of a text, parsed and made again to be compared, and of a directory, parsed: at most so many times their own
+# Memory of a text, parsed and made again to be compared, and of a directory, parsed: at most so
+# many times their own
 JSON_EXPANSION, DIRECTORY_EXPANSION = 90, 40
 READER_BYTES = 8192  # more than the objects take that read an archive
 
@@ -145,7 +149,8 @@ def head_of(text: bytes, source: Source) -> dict[str, Any]:
         raise damaged(f"its {HEAD} names no format")
     if fields["format"] != FORMAT:
         raise SavedModelError(
-            f"it has format {fields['format']}, and this version reads format {FORMAT}: it was written by "
+            f"it has format {fields['format']}, and this version reads format {FORMAT}: it was "
+            "written by "
             f"river_budget {str(fields.get('river_budget'))[:20]}"
         )
     return fields

@@ -19,14 +19,16 @@ SUFFIX = ".rb"
 
 
 class Checkpoint:
-    """Saves a model with its position in a stream every so many examples, and finds both again after a restart.
+    """Saves a model with its position in a stream every so many examples, and finds both again
+    after a restart.
 
-    Model and position are in one file, which appears completely or not at all, so they always fit together: an
-    example is in the model if and only if it lies before the position. What the program does
-    beside learning, such as sending predictions, happens again for the examples since the last file: at least once.
+    Model and position are in one file, which appears completely or not at all, so they always fit
+    together: an example is in the model if and only if it lies before the position. What the
+    program does beside learning, such as sending predictions, happens again for the examples since
+    the last file: at least once.
 
-    Each file is one of `rb.save`, and `rb.load` reads the model in it. Its name is the number of examples that were
-    learned so far. Files older than the last `keep` are deleted.
+    Each file is one of `rb.save`, and `rb.load` reads the model in it. Its name is the number of
+    examples that were learned so far. Files older than the last `keep` are deleted.
 
     Not for two processes that write to one folder.
 
@@ -80,7 +82,8 @@ class Checkpoint:
         return f"Checkpoint({str(self.folder)!r}, every={self.every}, keep={self.keep})"
 
     def restore(self, model: Any, max_bytes: int = LARGEST_FILE) -> tuple[Any, Any]:
-        """(model, position) of the newest file that can be read; without one, the given model and None.
+        """(model, position) of the newest file that can be read; without one, the given model and
+        None.
 
         A file that is damaged is passed over with a warning. `max_bytes` is as in `rb.load`.
         """
@@ -103,16 +106,18 @@ class Checkpoint:
         return model, None
 
     def learned(self, model: Any, position: Any = None) -> bool:
-        """Count an example that the model has learned; every so many, `save`. Returns whether it was saved.
+        """Count an example that the model has learned; every so many, `save`. Returns whether it
+        was saved.
 
-        `position` is where to go on after a restart, such as the offset of the example plus one: text, a number, a
-        tuple, or a dict of these, such as {partition: offset}.
+        `position` is where to go on after a restart, such as the offset of the example plus one:
+        text, a number, a tuple, or a dict of these, such as {partition: offset}.
         """
         self.examples += 1
         return self.examples % self.every == 0 and self.save(model, position)
 
     def save(self, model: Any, position: Any = None) -> bool:
-        """Write a file now, if something was learned since the last one, and delete the oldest. Returns whether.
+        """Write a file now, if something was learned since the last one, and delete the oldest.
+        Returns whether.
 
         For the end of a program, and for quiet moments of a stream.
         """

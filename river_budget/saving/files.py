@@ -1,4 +1,6 @@
-"""Write a file completely or not at all, and open one to read it, without harm to pipes and devices."""
+"""Write a file completely or not at all, and open one to read it, without harm to pipes and
+devices.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,8 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
 def created(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file to be written: at every moment the path names the old file or the complete new one.
 
-    Follows symbolic links, and keeps the permissions of the old file. A process that is killed meanwhile may leave
-    a temporary file.
+    Follows symbolic links, and keeps the permissions of the old file. A process that is killed
+    meanwhile may leave a temporary file.
     """
     permissions = _permissions(path)
     place = pathlib.Path(os.path.realpath(path))
@@ -54,7 +56,9 @@ def created(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _permissions(path: str | os.PathLike[str]) -> int | None:
-    """The permissions of the file at this path; None if there is none. Raises if there is something else."""
+    """The permissions of the file at this path; None if there is none. Raises if there is something
+    else.
+    """
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -66,7 +70,9 @@ def _permissions(path: str | os.PathLike[str]) -> int | None:
 
 
 def _replace(draft: pathlib.Path, place: pathlib.Path) -> None:
-    """Rename a draft to its place. Windows refuses while somebody reads the old file: wait for the reader."""
+    """Rename a draft to its place. Windows refuses while somebody reads the old file: wait for the
+    reader.
+    """
     end = time.monotonic() + LONGEST_WAIT
     while True:
         try:
@@ -78,7 +84,9 @@ def _replace(draft: pathlib.Path, place: pathlib.Path) -> None:
 
 
 def _sync(folder: pathlib.Path) -> None:
-    """Write the folder to the disk too, if the system can, so that the renaming survives a crash."""
+    """Write the folder to the disk too, if the system can, so that the renaming survives a
+    crash.
+    """
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -105,8 +113,8 @@ def opened(path: str | os.PathLike[str]) -> IO[bytes]:
 def read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     """The bytes of a file, which may have at most `max_bytes`.
 
-    Opens the file and then measures it: by its path, one file could be measured and another one read that was
-    renamed to this path in between.
+    Opens the file and then measures it: by its path, one file could be measured and another one
+    read that was renamed to this path in between.
     """
     with opened(path) as file:
         size = os.fstat(file.fileno()).st_size

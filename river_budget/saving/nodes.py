@@ -3,8 +3,8 @@
 our models     class, parameters, features, labels, numbers and arrays (states.py)
 pipelines, River's own and our wrappers: objects/encoding.py
 
-Models that only predict have "predict_only": true. What is loaded is what would be saved again, and what is saved
-is what would be loaded: `saved` and `loaded` compare.
+Models that only predict have "predict_only": true. What is loaded is what would be saved again, and
+what is saved is what would be loaded: `saved` and `loaded` compare.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ def _encoded(model: Any, arrays: Arrays, depth: int = 0) -> Node:
         node = states.encoded(model, arrays)
     elif _is_in_block(type(model)):
         raise SavedModelError(
-            f"{type(model).__name__} is not registered: decorate the class with river_budget.saving.register"
+            f"{type(model).__name__} is not registered: decorate the class with "
+            "river_budget.saving.register"
         )
     else:
         # a guarded pipeline is one whose steps have a guard
@@ -167,6 +168,7 @@ def _model(node: Node, source: Source, only_predicts: bool, depth: int) -> Any:
         inner = functools.partial(decoded, source=source, depth=depth + 1)
         return encoding.decoded(node, Reading(inner, source.reserve))
     raise SavedModelError(
-        f"the file holds a {plain.short(kind)}, which this version does not know: if it is a model of your own, import the "
+        f"the file holds a {plain.short(kind)}, which this version does not know: if it is a model "
+        "of your own, import the "
         "module that registers it first"
     )

@@ -4,7 +4,7 @@ Text, booleans, None and integers are JSON values. Other values are an object wi
 {"float": repr}, {"tuple": [...]}, {"dict": [[name, value], ...]}, {"RBF": {parameters}} and so on for
 kernels and maintenance strategies, whose parameters that are None are left out, and {"Custom": {"name":
 ...}} for the name of a kernel function.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def encoded(value: Any, depth: int = 0) -> Any:
         parameters = {k: encoded(v, depth + 1) for k, v in vars(value).items() if v is not None}
         return {type(value).__name__: parameters}
     raise SavedModelError(
-        f"{short(value)} cannot be saved: names, labels and parameters must be text, numbers, booleans, "
+        f"{short(value)} cannot be saved: names, labels and parameters must be text, numbers, "
+        "booleans, "
         "None, or tuples of them"
     )
 
@@ -93,12 +94,16 @@ def _dict(pairs: list[Any], depth: int) -> dict[Any, Any]:
 
 
 def _kernel_function(name: Any) -> kernels.Custom:
-    """The kernel whose function is registered under this name; a file contains only names of functions."""
+    """The kernel whose function is registered under this name; a file contains only names of
+    functions.
+    """
     function = custom_kernels.known_function(name) if isinstance(name, str) else None
     if function is None:
         raise SavedModelError(
-            f"the model has the kernel function {short(name)}, which this process does not know: files hold the "
-            "names of functions only. Make rb.kernels.Custom(function) of it, with the same name, before loading"
+            f"the model has the kernel function {short(name)}, which this process does not know: "
+            "files hold the "
+            "names of functions only. Make rb.kernels.Custom(function) of it, with the same name, "
+            "before loading"
         )
     return kernels.Custom(function, name)
 

@@ -1,15 +1,17 @@
-"""Encode and decode the state of one of our models: parameters, features, labels, numbers and arrays.
+"""Encode and decode the state of one of our models: parameters, features, labels, numbers and
+arrays.
 
-A file does not contain the block as it lies in memory: the layout of blocks may change, the names of their parts
-may not. The model itself computes everything that follows from its parameters, so that no file determines how
-memory is laid out. All other values, above all sizes, are checked (trust.py).
+A file does not contain the block as it lies in memory: the layout of blocks may change, the names
+of their parts may not. The model itself computes everything that follows from its parameters, so
+that no file determines how memory is laid out. All other values, above all sizes, are checked
+(trust.py).
 
     numbers   of the header of a block, as in trust.NUMBERS
     own       the algorithm's own numbers, None for NaN
     places    those of the features, where there are gaps between them
     names     what else a model knows of its features (Columns.of_names)
-    arrays    the folder of its arrays in the file: features or support vectors, coefficients and so on, only the
-              columns in use; and tables of the algorithm's own
+    arrays    the folder of its arrays in the file: features or support vectors, coefficients and so
+              on, only the columns in use; and tables of the algorithm's own
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ SPARE_PLACES = 64  # of a small table
 
 
 def is_window(model: Any) -> bool:
-    """Whether vectors are a window of the stream: then `factor` is a table that the model can compute."""
+    """Whether vectors are a window of the stream: then `factor` is a table that the model can
+    compute.
+    """
     return isinstance(model, BudgetModel) and bool(model.algorithm.columns.marks)
 
 
@@ -79,7 +83,9 @@ def _keeps_whole_factor(model: Any) -> bool:
 
 
 def _tables(model: Any) -> dict[str, Any]:
-    """The used parts of the tables of a block, and the algorithm's own; of vectors the rest is 0."""
+    """The used parts of the tables of a block, and the algorithm's own; of vectors the rest is
+    0.
+    """
     block, width = memory.views(model._block), model.algorithm.columns.width(model)
     n = block.head.count
     rows, _ = own_tables.rows_and_squares(
@@ -235,7 +241,9 @@ def _fields(model: Any, numbers: dict[str, Any], only_predicts: bool) -> dict[st
 
 
 def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
-    """Restore the algorithm's own record; integers that `start` sets must be equal to those in the file."""
+    """Restore the algorithm's own record; integers that `start` sets must be equal to those in the
+    file.
+    """
     record, start = model._state_record(), values_of(model.algorithm.start, model)
     if numbers.keys() != set(record.dtype.names):
         raise damaged("its own numbers are others")

@@ -1,8 +1,10 @@
-"""Check a model from a file for everything that compiled code assumes, before compiled code runs on it.
+"""Check a model from a file for everything that compiled code assumes, before compiled code runs on
+it.
 
-Compiled code uses some of these numbers as indexes and loop bounds without a check, and some loops do not end
-on NaN. What a number may be stands in tables: NUMBERS for what all models have, and the ranges of an algorithm for its
-parameters, its own numbers and its tables. What depends on several of them the algorithm checks itself.
+Compiled code uses some of these numbers as indexes and loop bounds without a check, and some loops
+do not end on NaN. What a number may be stands in tables: NUMBERS for what all models have, and the
+ranges of an algorithm for its parameters, its own numbers and its tables. What depends on several
+of them the algorithm checks itself.
 """
 
 from __future__ import annotations
@@ -82,7 +84,9 @@ def table(source: Source, folder: int, name: str, shape: tuple[int, ...], dtype:
 
 
 def size_of(fields: Mapping[str, Any]) -> int:
-    """The bytes of a block with these header fields and of the scratch space that its passes need."""
+    """The bytes of a block with these header fields and of the scratch space that its passes
+    need.
+    """
     return memory.block_size(fields) + memory.scratch_size(fields)
 
 
@@ -110,7 +114,8 @@ def check_declared(model: Any) -> None:
         missing |= {"per_vector"}.difference(ranges)
     if missing:
         raise NotImplementedError(
-            f"{type(model).__name__} keeps {', '.join(sorted(missing))} and does not say in its ranges what a file may "
+            f"{type(model).__name__} keeps {', '.join(sorted(missing))} and does not say in its "
+            "ranges what a file may "
             "set it to"
         )
 

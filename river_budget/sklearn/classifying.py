@@ -25,21 +25,23 @@ def _scores_exist(estimator: Any) -> bool:
 
 
 class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
-    """Any classifier of this package, alone or at the end of a River pipeline, as a classifier of scikit-learn.
+    """Any classifier of this package, alone or at the end of a River pipeline, as a classifier of
+    scikit-learn.
 
-    For `Pipeline`, `GridSearchCV`, `cross_val_score`, `CalibratedClassifierCV`, and comparisons with the
-    classifiers there.
+    For `Pipeline`, `GridSearchCV`, `cross_val_score`, `CalibratedClassifierCV`, and comparisons
+    with the classifiers there.
 
     Not for streams: if examples come one after the other, use the model itself.
 
-    Parameters of the model have names such as `model__budget`, or `model__BSGDClassifier__budget` in a pipeline.
-    Columns of a frame are features by name, columns of an array by number. Sparse matrices are refused.
+    Parameters of the model have names such as `model__budget`, or `model__BSGDClassifier__budget`
+    in a pipeline. Columns of a frame are features by name, columns of an array by number. Sparse
+    matrices are refused.
 
-    Columns of text are taken where the model begins with an encoder or a selection of River, such as
-    `compose.SelectType(str) | preprocessing.OneHotEncoder() | model`.
+    Columns of text are taken where the model begins with an encoder or a selection of River, such
+    as `compose.SelectType(str) | preprocessing.OneHotEncoder() | model`.
 
-    Attributes are as usual: `classes_`, `n_features_in_`, `feature_names_in_`, and `model_`, the fitted
-    River model, which can learn on, be saved and be exported.
+    Attributes are as usual: `classes_`, `n_features_in_`, `feature_names_in_`, and `model_`, the
+    fitted River model, which can learn on, be saved and be exported.
 
     Parameters
     ----------
@@ -48,10 +50,11 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
     epochs
         How often `fit` goes through the examples. (`partial_fit` goes through them once.)
     shuffle
-        Whether `fit` shuffles the examples for each epoch. Stream models give late examples more weight, so
-        examples sorted by class or by time should be shuffled.
+        Whether `fit` shuffles the examples for each epoch. Stream models give late examples more
+        weight, so examples sorted by class or by time should be shuffled.
     random_state
-        An int or a generator, as in scikit-learn, for shuffling and for seeds of the model that are None.
+        An int or a generator, as in scikit-learn, for shuffling and for seeds of the model that are
+        None.
 
     Examples
     --------
@@ -75,7 +78,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
     ----------
     [^1]: [Buitinck, L. et al., 2013. API design for machine learning software: experiences from the scikit-learn project.](https://arxiv.org/abs/1309.0238)
 
-    """
+    """  # noqa: E501
 
     _default_kind = AutoKernelClassifier
     _kind = base.Classifier
@@ -109,7 +112,8 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
             self._begin(y, np.unique(classes))
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
-                f"classes={classes!r} are not those of the first call to partial_fit, {self.classes_!r}"
+                f"classes={classes!r} are not those of the first call to partial_fit, "
+                f"{self.classes_!r}"
             )
         self._learn(X, self._targets(y), weights)
         return self
@@ -127,7 +131,8 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
         if len(classes) > 2 and not last._multiclass:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
-                f"{type_of_target(classes)}. {type(last).__name__} separates two classes: put it into "
+                f"{type_of_target(classes)}. {type(last).__name__} separates two classes: put it "
+                "into "
                 "river's multiclass.OneVsRestClassifier"
             )
         labels = classes.tolist()
@@ -146,7 +151,8 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
         unknown = np.flatnonzero(self.classes_[places] != y)
         if len(unknown):
             raise ValueError(
-                f"the label {y[unknown[:1]].tolist()[0]!r} is none of classes={self.classes_.tolist()}"
+                f"the label {y[unknown[:1]].tolist()[0]!r} is none of "
+                f"classes={self.classes_.tolist()}"
             )
         return self._model_labels[places]
 
@@ -183,7 +189,8 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
 
     @available_if(_scores_exist)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
-        """Raw scores: positive for the second of two classes; with three or more, a column for each.
+        """Raw scores: positive for the second of two classes; with three or more, a column for
+        each.
 
         Parameters
         ----------

@@ -48,7 +48,9 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
         return found
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters. One of the model, such as `model__budget`, replaces the model by an untrained clone."""
+        """Set parameters. One of the model, such as `model__budget`, replaces the model by an
+        untrained clone.
+        """
         own = {name: value for name, value in params.items() if "__" not in name}
         super().set_params(**own)
         for name in sorted(params.keys() - own.keys(), key=lambda name: name.count("__")):
@@ -65,7 +67,8 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
         model = self._default_kind() if self.model is None else self.model
         if not isinstance(model, self._kind):
             raise ValueError(
-                f"model must be a {self._kind.__name__.lower()} of River or river_budget, not {model!r}"
+                f"model must be a {self._kind.__name__.lower()} of River or river_budget, not "
+                f"{model!r}"
             )
         model = model.clone()
         if self.random_state is not None:
@@ -146,7 +149,9 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
             return validate_data(self, X, order="C", reset=False, **self._cells())
 
     def _cells(self) -> dict[str, Any]:
-        """What cells of examples may be: numbers; and anything where the first step is there for text or gaps."""
+        """What cells of examples may be: numbers; and anything where the first step is there for
+        text or gaps.
+        """
         model = self.model
         while name := part_of(model):
             model = getattr(model, name)
@@ -181,14 +186,17 @@ def _advice_on_text() -> Iterator[None]:
     except ValueError as error:
         if "could not convert string to float" in str(error):
             error.add_note(
-                "Text needs an encoder: in front of the model, as in BudgetClassifier(preprocessing.OneHotEncoder() | model) "
+                "Text needs an encoder: in front of the model, as in "
+                "BudgetClassifier(preprocessing.OneHotEncoder() | model) "
                 "with River's, or in front of this estimator with one of scikit-learn's"
             )
         raise
 
 
 def _learn_weighted(model: Any, x: dict[Any, Any], y: Any, w: float) -> None:
-    """Learn an example with a weight: River's scalers of targets take none, so the regressor inside gets it."""
+    """Learn an example with a weight: River's scalers of targets take none, so the regressor inside
+    gets it.
+    """
     if isinstance(model, compose.TargetTransformRegressor):
         model._update(y)  # type: ignore[no-untyped-call]
         _learn_weighted(model.regressor, x, model.func(y), w)

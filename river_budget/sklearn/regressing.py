@@ -21,15 +21,15 @@ class BudgetRegressor(RegressorMixin, RiverEstimator):  # type: ignore[misc]
 
     Not for streams: if examples come one after the other, use the model itself.
 
-    Our regressors, with the exception
-    of `AutoKernelRegressor`, expect targets of order one: put River's `TargetStandardScaler` around them. The
-    parameters of the regressor are then `model__regressor__...`.
+    Our regressors, with the exception of `AutoKernelRegressor`, expect targets of order one: put
+    River's `TargetStandardScaler` around them. The parameters of the regressor are then
+    `model__regressor__...`.
 
-    Columns of text are taken where the model begins with an encoder or a selection of River, such as
-    `compose.SelectType(str) | preprocessing.OneHotEncoder() | model`.
+    Columns of text are taken where the model begins with an encoder or a selection of River, such
+    as `compose.SelectType(str) | preprocessing.OneHotEncoder() | model`.
 
-    Attributes are as usual: `n_features_in_`, `feature_names_in_`, and `model_`, the fitted River model, which
-    can learn on, be saved and be exported.
+    Attributes are as usual: `n_features_in_`, `feature_names_in_`, and `model_`, the fitted River
+    model, which can learn on, be saved and be exported.
 
     Parameters
     ----------
@@ -38,10 +38,11 @@ class BudgetRegressor(RegressorMixin, RiverEstimator):  # type: ignore[misc]
     epochs
         How often `fit` goes through the examples. (`partial_fit` goes through them once.)
     shuffle
-        Whether `fit` shuffles the examples for each epoch. Stream models give late examples more weight, so
-        examples sorted by target or by time should be shuffled.
+        Whether `fit` shuffles the examples for each epoch. Stream models give late examples more
+        weight, so examples sorted by target or by time should be shuffled.
     random_state
-        An int or a generator, as in scikit-learn, for shuffling and for seeds of the model that are None.
+        An int or a generator, as in scikit-learn, for shuffling and for seeds of the model that are
+        None.
 
     Examples
     --------
@@ -63,7 +64,7 @@ class BudgetRegressor(RegressorMixin, RiverEstimator):  # type: ignore[misc]
     ----------
     [^1]: [Buitinck, L. et al., 2013. API design for machine learning software: experiences from the scikit-learn project.](https://arxiv.org/abs/1309.0238)
 
-    """
+    """  # noqa: E501
 
     _default_kind = AutoKernelRegressor
     _kind = base.Regressor

@@ -23,30 +23,35 @@ __all__ = ["merge"]
 def merge(
     models: Iterable[Any], weights: Iterable[float] | None = None, budget: int | None = None
 ) -> Any:
-    """The weighted sum of models of one kind, as a new model that predicts, learns on and can be saved.
+    """The weighted sum of models of one kind, as a new model that predicts, learns on and can be
+    saved.
 
-    For models that have learned parts of a stream, on several machines for example. The models do not change.
-    The new one has the parameters of the first; parameters that may be changed later, such as a learning rate,
-    may differ, all others must be equal.
+    For models that have learned parts of a stream, on several machines for example. The models do
+    not change. The new one has the parameters of the first; parameters that may be changed later,
+    such as a learning rate, may differ, all others must be equal.
 
-    Features and classes are united by name, and those that a model does not know count as 0. With two classes,
-    f is the score of the positive one. If the models together know more than two classes, a model of two gives
-    its negative class -f/2 and its positive class +f/2, as if it had learned a third class.
+    Features and classes are united by name, and those that a model does not know count as 0. With
+    two classes, f is the score of the positive one. If the models together know more than two
+    classes, a model of two gives its negative class -f/2 and its positive class +f/2, as if it had
+    learned a third class.
 
-    Models over random waves (`FOGDClassifier`, `RandomFourier`) must have the same seed: their weights
-    add up, and the sum is exact. Kernel expansions keep all their support vectors, equal ones as one. If these
-    are more than `budget`, the model's own maintenance merges or projects some of them; models that only
-    remove vectors remove those with the smallest coefficients. (Models that project replace a vector that lies
-    within 1e-5 of its length in the span of the others by its projection, as in learning; a Projectron with a
-    span for each class cannot be merged.) Counters, such as the rounds of `BSGDClassifier`, continue from the largest one.
+    Models over random waves (`FOGDClassifier`, `RandomFourier`) must have the same seed: their
+    weights add up, and the sum is exact. Kernel expansions keep all their support vectors, equal
+    ones as one. If these are more than `budget`, the model's own maintenance merges or projects
+    some of them; models that only remove vectors remove those with the smallest coefficients.
+    (Models that project replace a vector that lies within 1e-5 of its length in the span of the
+    others by its projection, as in learning; a Projectron with a span for each class cannot be
+    merged.) Counters, such as the rounds of `BSGDClassifier`, continue from the largest one.
 
     Pipelines are merged step by step: our models and maps, River's `LinearRegression`,
-    `LogisticRegression`, `Perceptron`, `PAClassifier`, `PARegressor` and `SoftmaxRegression`, which continue
-    with the optimizer of the first, and its `StandardScaler`, `MinMaxScaler` and `TargetStandardScaler`,
-    which get the statistics of all examples together. (The score of a pipeline is the weighted sum only
-    if its scalers are equal.) Transformers of other classes must be equal.
+    `LogisticRegression`, `Perceptron`, `PAClassifier`, `PARegressor` and `SoftmaxRegression`, which
+    continue with the optimizer of the first, and its `StandardScaler`, `MinMaxScaler` and
+    `TargetStandardScaler`, which get the statistics of all examples together. (The score of a
+    pipeline is the weighted sum only if its scalers are equal.) Transformers of other classes must
+    be equal.
 
-    Not for models whose labels of the same name mean different things: the mean of their scores has no meaning.
+    Not for models whose labels of the same name mean different things: the mean of their scores has
+    no meaning.
 
     Parameters
     ----------
@@ -55,8 +60,8 @@ def merge(
     weights
         A number for each model. None: the mean of the models.
     budget
-        The budget of the new model. None: the largest of the models' budgets. If it is large enough for
-        all vectors, the sum is exact.
+        The budget of the new model. None: the largest of the models' budgets. If it is large enough
+        for all vectors, the sum is exact.
 
     Examples
     --------
@@ -162,11 +167,14 @@ def _merged_target_scaler(models: list[Any], weights: list[float], budget: int |
 
 
 def _same_map(models: list[Nystroem]) -> Nystroem:
-    """The first of these maps if all have the same landmarks; else an error, as their features differ."""
+    """The first of these maps if all have the same landmarks; else an error, as their features
+    differ.
+    """
     check_alike(models, models[0])
     landmarks = [[each["features"] for each in model.support_vectors()] for model in models]
     if len({model.budget for model in models}) > 1 or any(one != landmarks[0] for one in landmarks):
         raise ValueError(
-            "Nystroem maps with different landmarks cannot be merged: give all models one map that has learned"
+            "Nystroem maps with different landmarks cannot be merged: give all models one map that "
+            "has learned"
         )
     return copy.deepcopy(models[0])

@@ -1,7 +1,8 @@
-"""Weighted sums of our own models: check that they agree, unite parameters, features, classes and vectors.
+"""Weighted sums of our own models: check that they agree, unite parameters, features, classes and
+vectors.
 
-The sum has the parameters of the first model. The models themselves transfer what an algorithm stores besides
-its function (`After.union`).
+The sum has the parameters of the first model. The models themselves transfer what an algorithm
+stores besides its function (`After.union`).
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from ..model.algorithm import check_kept
 from ..model.calls import run_once, run_over
 from ..model.expansion import BudgetModel
 
-# Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel expansion; for
-# kernels the gamma in use is compared.
+# Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel
+# expansion; for kernels the gamma in use is compared.
 UNITED = {"budget", "window", "classes", "seed", "kernel", "gamma"}
 
 
@@ -34,10 +35,13 @@ UNITED = {"budget", "window", "classes", "seed", "kernel", "gamma"}
 
 
 def check_alike(models: list[Any], source: Any) -> None:
-    """Raise ValueError if models differ in parameters that must be equal, or have a span for each class."""
+    """Raise ValueError if models differ in parameters that must be equal, or have a span for each
+    class.
+    """
     if getattr(source, "span", "all") == "class":  # a vector has room in two factors only
         raise ValueError(
-            f"models of {type(source).__name__} cannot be merged if their span is 'class': in a sum vectors would "
+            f"models of {type(source).__name__} cannot be merged if their span is 'class': in a "
+            "sum vectors would "
             "belong to more than two classes"
         )
     union = source.algorithm.after.union
@@ -73,7 +77,9 @@ def _settings(model: Any) -> dict[str, Any]:
 
 
 def _agree(a: Any, b: Any) -> bool:
-    """Whether settings are equal. A kernel whose gamma is still a text, such as "auto", agrees with any number."""
+    """Whether settings are equal. A kernel whose gamma is still a text, such as "auto", agrees with
+    any number.
+    """
     open_widths = {isinstance(getattr(kernel, "gamma", 0.0), str) for kernel in (a, b)}
     return bool(a == b) or (type(a) is type(b) and len(open_widths) == 2)
 
@@ -97,7 +103,8 @@ def unite_labels(result: Any, models: list[Any]) -> None:
     known = distinct([labels.known, *(model._labels.known for model in models)])
     if labels.closed and len(known) > len(labels.known):
         raise ValueError(
-            f"classes={result.classes!r} of the first model lack {known[len(labels.known)]!r}, which "
+            f"classes={result.classes!r} of the first model lack {known[len(labels.known)]!r}, "
+            "which "
             "another model knows"
         )
     if labels.binary and len(known) > 2:
@@ -137,7 +144,9 @@ class Part:
 
 
 def weighted_sum(models: list[Any], weights: list[float], budget: int | None) -> Any:
-    """A new model f = sum_i weight_i f_i, reduced to its budget. What has weight 0 adds its names and labels only."""
+    """A new model f = sum_i weight_i f_i, reduced to its budget. What has weight 0 adds its names
+    and labels only.
+    """
     models = [model._snapshot() for model in models]
     source = next((model for model in models if model._block is not None), models[0])
     check_alike(models, source)
@@ -162,7 +171,9 @@ def weighted_sum(models: list[Any], weights: list[float], budget: int | None) ->
 
 
 def _continue_records(result: Any, parts: list[Part]) -> None:
-    """Counters continue from the largest: models that began as copies have counted the same rounds."""
+    """Counters continue from the largest: models that began as copies have counted the same
+    rounds.
+    """
     state = result._state_record()
     counters = {"averaged", *result.algorithm.counters}
     for name in counters.intersection(state.dtype.names):
@@ -171,7 +182,9 @@ def _continue_records(result: Any, parts: list[Part]) -> None:
 
 
 def _create_block(result: Any, parts: list[Part], **sizes: int) -> None:
-    """An empty block for the features of a sum, with the kernel and the random numbers of the first part."""
+    """An empty block for the features of a sum, with the kernel and the random numbers of the first
+    part.
+    """
     heads = [part.block.head for part in parts]
     fields = {name: getattr(heads[0], name) for name in ("gamma", "random")} | sizes
     for name in ("repairs", "n_examples"):
@@ -180,7 +193,9 @@ def _create_block(result: Any, parts: list[Part], **sizes: int) -> None:
 
 
 def _calibration(parts: list[Part]) -> dict[str, float]:
-    """1 / slope is the scale of the scores, and scales add up as scores do; of the rest the sum has the means."""
+    """1 / slope is the scale of the scores, and scales add up as scores do; of the rest the sum has
+    the means.
+    """
     used = [(abs(part.weight), part.block.head) for part in parts if part.block.head.slope > 0.0]
     if not used:
         return {}
@@ -232,7 +247,8 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     rows = np.reshape([vector.row for vector in vectors], (n, len(result._features)))
     coefficients = np.reshape([vector.coefficients for vector in vectors], (n, n_coefficients))
     _check_size(coefficients)
-    # SBP, the only model with marks, has kernel values in `factor`, and fills it in when it is united
+    # SBP, the only model with marks, has kernel values in `factor`, and fills it in when it is
+    # united
     factored = 0 if n_marks else result._header_fields(1).get("factored", 0)
     _create_block(result, parts, capacity=memory.columns_for(n + 1), factored=factored)
     absorb = core.absorb_projecting if factored else core.absorb
@@ -246,10 +262,11 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
 
 
 def _keep_budget(model: BudgetModel) -> None:
-    """Reduce a sum by the model's own maintenance, or by removing the smallest vectors if that loses less.
+    """Reduce a sum by the model's own maintenance, or by removing the smallest vectors if that
+    loses less.
 
-    Each step of merging loses less than a removal, but if few of many vectors remain the steps together may
-    lose more. This has not been observed with projections.
+    Each step of merging loses less than a removal, but if few of many vectors remain the steps
+    together may lose more. This has not been observed with projections.
     """
     if memory.views(model._block).head.factored:
         model.algorithm.after.budget(model, True)
@@ -272,13 +289,14 @@ def _explained(f: Any, g: Any) -> float:
 class Vector(NamedTuple):
     """A support vector on its way into a sum."""
 
-    # Later vectors in the same model: arrival numbers of models that have stored different numbers of vectors cannot be
-    # compared
+    # Later vectors in the same model: arrival numbers of models that have stored different numbers
+    # of vectors cannot be compared
     age: int
     key: Any  # what equal vectors share
     row: Any
     marks: Any  # the label and so on of an example in a window, as the sum has them
-    coefficients: Any  # of the model's function, and behind them those of the mean of its iterates if it keeps one
+    # of the model's function, and behind them those of the mean of its iterates if it keeps one
+    coefficients: Any
 
 
 def _united(parts: list[Part], features: FeatureIndex) -> list[Vector]:
@@ -296,7 +314,9 @@ def _united(parts: list[Part], features: FeatureIndex) -> list[Vector]:
 
 
 def _vectors(part: Part, features: FeatureIndex) -> Iterator[Vector]:
-    """The vectors of a model, with a column for each of these features and each output of the sum."""
+    """The vectors of a model, with a column for each of these features and each output of the
+    sum.
+    """
     model, block, known = part.model, part.block, part.model._features
     n = block.head.count
     batch = Batch.of(known.in_rows, model._vector_rows()[:, sorted(known.places.values())])

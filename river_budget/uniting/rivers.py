@@ -87,7 +87,9 @@ def _sum(tables: list[dict[Any, float]], weights: list[float]) -> Any:
 
 
 def _linear(models: list[Any], weights: list[float]) -> Any:
-    """Merge linear models: weights and intercepts add up; the optimizer and its state are the first one's."""
+    """Merge linear models: weights and intercepts add up; the optimizer and its state are the first
+    one's.
+    """
     from river import optim  # imported here, as it takes long to load
 
     result = copy.deepcopy(models[0])

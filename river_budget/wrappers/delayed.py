@@ -1,21 +1,24 @@
 """Delayed: honest probabilities where labels come late.
 
-A model that is asked about a row knows none of the labels that are still on their way. What its probabilities are
-worth shows only when the label of that row comes. So `Delayed` holds each prediction until then.
+A model that is asked about a row knows none of the labels that are still on their way. What its
+probabilities are worth shows only when the label of that row comes. So `Delayed` holds each
+prediction until then.
 
-What it held is mixed from the classifier's probabilities p and those that the labels so far allow by themselves, f
-(label_shares.py: their shares, or nearly equal ones where labels come in runs): s p + (1 - s) f, where s says how far p
-can be trusted. Several s compete with f alone, which stays the best where the rows say nothing. Each s gains the
-logarithm of its probability of the label that came over that of f, and what is returned is the mean over all, weighted
-by their prior weights times the exponential of their evidence (Bayes' rule).
+What it held is mixed from the classifier's probabilities p and those that the labels so far allow
+by themselves, f (label_shares.py: their shares, or nearly equal ones where labels come in runs): s
+p + (1 - s) f, where s says how far p can be trusted. Several s compete with f alone, which stays
+the best where the rows say nothing. Each s gains the logarithm of its probability of the label that
+came over that of f, and what is returned is the mean over all, weighted by their prior weights
+times the exponential of their evidence (Bayes' rule).
 
-Were labels not late, evidence would be the gain, and the mean would lose at most the logarithm of the prior weight of f, and
-so next to nothing against it. But predictions that wait side by side may be wrong side by side, as the same labels were missing
-to all of them. Of `together` such predictions all together count as one: evidence is the gain divided by this
-number, and the prior weight of all s together is about 1 / together, so that what is lost against f does not grow with
-the lag. Where the classifier is as often surprised as it says and surprises follow each other by chance, one
-prediction says nothing of the next, and `together` is 1; where surprises resemble those just before them, it grows to
-1.5 times the lag.
+Were labels not late, evidence would be the gain, and the mean would lose at most the logarithm of
+the prior weight of f, and so next to nothing against it. But predictions that wait side by side may
+be wrong side by side, as the same labels were missing to all of them. Of `together` such
+predictions all together count as one: evidence is the gain divided by this number, and the prior
+weight of all s together is about 1 / together, so that what is lost against f does not grow with
+the lag. Where the classifier is as often surprised as it says and surprises follow each other by
+chance, one prediction says nothing of the next, and `together` is 1; where surprises resemble those
+just before them, it grows to 1.5 times the lag.
 """
 
 from __future__ import annotations
@@ -75,21 +78,25 @@ class Held(NamedTuple):
 
 
 class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifier):
-    """Holds predictions until their labels come, and learns from them what the probabilities are worth.
+    """Holds predictions until their labels come, and learns from them what the probabilities are
+    worth.
 
-    A classifier that learns quickly trusts the last labels it has seen. If labels come late, the stream may have
-    changed since, and what it is almost certain of is wrong half of the time. This wrapper compares each prediction with its
-    label when that comes, and calibrates: it moves the probabilities towards the shares of the labels so far (towards equal
-    ones where labels come in long runs), as far as earlier predictions were overconfident. It begins near these shares, so
-    expect little of it for the first labels; and where labels come at once, the classifier alone does as well.
+    A classifier that learns quickly trusts the last labels it has seen. If labels come late, the
+    stream may have changed since, and what it is almost certain of is wrong half of the time. This
+    wrapper compares each prediction with its label when that comes, and calibrates: it moves the
+    probabilities towards the shares of the labels so far (towards equal ones where labels come in
+    long runs), as far as earlier predictions were overconfident. It begins near these shares, so
+    expect little of it for the first labels; and where labels come at once, the classifier alone
+    does as well.
 
-    It works in `evaluate.progressive_val_score(..., delay=...)`, and in any loop that calls `predict_proba_one(x)` or
-    `predict_one(x)` when a row comes, and `learn_one(x, y)` when its label does. A row is recognised by its values:
-    put `Delayed` around a whole pipeline, not behind a scaler, which would change them in the meantime. Rows that are learned
-    without having been predicted teach the classifier, and nothing about its probabilities.
+    It works in `evaluate.progressive_val_score(..., delay=...)`, and in any loop that calls
+    `predict_proba_one(x)` or `predict_one(x)` when a row comes, and `learn_one(x, y)` when its
+    label does. A row is recognised by its values: put `Delayed` around a whole pipeline, not behind
+    a scaler, which would change them in the meantime. Rows that are learned without having been
+    predicted teach the classifier, and nothing about its probabilities.
 
-    Not for regressors. Nor does it make a classifier right more often: where the last labels matter most, a linear
-    model may be better.
+    Not for regressors. Nor does it make a classifier right more often: where the last labels matter
+    most, a linear model may be better.
 
     Parameters
     ----------
@@ -123,7 +130,7 @@ class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifie
     ----------
     [^1]: [Weinberger, M. J. and Ordentlich, E., 2002. On delayed prediction of individual sequences. IEEE Transactions on Information Theory 48.](https://doi.org/10.1109/TIT.2002.1013136)
 
-    """
+    """  # noqa: E501
 
     def __init__(self, classifier: base.Estimator, max_held: int = 10_000):
         whole(1)("max_held", max_held)
@@ -164,14 +171,16 @@ class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifie
         guess = self.classifier.predict_proba_one(x, **further)
         known = guess if len(guess) > 1 else {}
         with self._lock:
-            # one that says nothing is held too, or its label would be taken for that of a later row with these values
+            # one that says nothing is held too, or its label would be taken for that of a later row
+            # with these values
             held = self._hold(_key(x), known)
             return dict(zip(guess, self._mixed(held), strict=True)) if known else guess
 
     def predict_one(self, x: Any, **further: Any) -> Any:
         """The most probable label, whose probability is held as by `predict_proba_one`.
 
-        Until a label has told what the classifier is worth, its own: shares of labels know nothing of the row.
+        Until a label has told what the classifier is worth, its own: shares of labels know nothing
+        of the row.
         """
         found = self.predict_proba_one(x, **further)
         if not any(self._gains):
@@ -181,7 +190,8 @@ class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifie
         return labels[0] if len(labels) == 1 else self.classifier.predict_one(x, **further)
 
     def learn_one(self, x: Any, y: Any, **further: Any) -> None:
-        """Learn an example, and from the prediction that was held for it what probabilities are worth.
+        """Learn an example, and from the prediction that was held for it what probabilities are
+        worth.
 
         `further`: other arguments of the classifier's `learn_one`, such as `w`.
         """
@@ -202,7 +212,9 @@ class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifie
             vars(self).update(_learned=self._learned + 1, _shares=shares)
 
     def _hold(self, key: int, guess: dict[Any, float]) -> Held:
-        """Hold a prediction. One that repeats the last one, as for its label and its probability, is held once."""
+        """Hold a prediction. One that repeats the last one, as for its label and its probability,
+        is held once.
+        """
         n, labels = len(guess), tuple(guess)
         total = sum(guess.values())
         own = array.array("d", ((1.0 - LEAST) * p / total + LEAST / n for p in guess.values()))
@@ -257,10 +269,11 @@ class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifie
         return 1.0 + min(MOST_TOGETHER, LIKENESS * alike) * self._lag
 
     def _note_surprise(self, shares: Sequence[float], found: float) -> None:
-        """Measure how autocorrelated the surprises are: by the products of each with the mean of those before.
+        """Measure how autocorrelated the surprises are: by the products of each with the mean of
+        those before.
 
-        A surprise is how far the logarithm of the probability of the label that came, `found`, was from its expectation
-        under these probabilities, in standard deviations under them.
+        A surprise is how far the logarithm of the probability of the label that came, `found`, was
+        from its expectation under these probabilities, in standard deviations under them.
         """
         logarithms = [math.log(share) for share in shares]
         mean = sum(map(operator.mul, shares, logarithms))
@@ -292,8 +305,10 @@ class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifie
         if self._unasked == UNASKED_IN_A_ROW:
             warn(
                 self,
-                f"of the last {UNASKED_IN_A_ROW:,} labels none belonged to a prediction that is held, so nothing is learned "
-                "about probabilities. Are rows changed between prediction and label, as by a scaler in front (it belongs "
+                f"of the last {UNASKED_IN_A_ROW:,} labels none belonged to a prediction that is "
+                "held, so nothing is learned "
+                "about probabilities. Are rows changed between prediction and label, as by a "
+                "scaler in front (it belongs "
                 f"inside), or do more than max_held={self.max_held:,} wait?",
             )
 
@@ -337,7 +352,9 @@ class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifie
 
 
 def _key(x: Any) -> int:
-    """A digest of the values of a row, the same for equal numbers of different types and in every process."""
+    """A digest of the values of a row, the same for equal numbers of different types and in every
+    process.
+    """
     if isinstance(x, str):
         content = x.encode(errors="backslashreplace")
     else:

@@ -19,16 +19,16 @@ LARGEST_COUNT = 1e100  # larger counts are scaled down
 class FeatureBudget(ChecksNames, base.Transformer):
     """Passes on the most frequent features, at most `max_features` of them.
 
-    For streams in which new names keep coming (words, identifiers, one-hot columns), in front of models that remember
-    every name, such as River's linear models. It counts names by the algorithm Space-Saving: if there are too many, a
-    new name replaces the rarest one and takes over its count. So a name that makes up more than one in `max_features`
-    of all occurrences is always among them, and memory is bounded. Counts decay, so names that no longer occur are
-    dropped.
+    For streams in which new names keep coming (words, identifiers, one-hot columns), in front of
+    models that remember every name, such as River's linear models. It counts names by the algorithm
+    Space-Saving: if there are too many, a new name replaces the rarest one and takes over its
+    count. So a name that makes up more than one in `max_features` of all occurrences is always
+    among them, and memory is bounded. Counts decay, so names that no longer occur are dropped.
 
     A feature occurs in an example if its value is not 0.
 
-    Not for limiting the memory of this package's models: these forget names that no support vector uses. Nor for rare
-    but informative names: it only counts how often a name occurs.
+    Not for limiting the memory of this package's models: these forget names that no support vector
+    uses. Nor for rare but informative names: it only counts how often a name occurs.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class FeatureBudget(ChecksNames, base.Transformer):
     ----------
     [^1]: [Metwally, A., Agrawal, D. and El Abbadi, A., 2005. Efficient computation of frequent and top-k elements in data streams. ICDT.](https://doi.org/10.1007/978-3-540-30570-5_27)
 
-    """
+    """  # noqa: E501
 
     def __init__(self, max_features: int = 1000, half_life: float | None = None):
         whole(1)("max_features", max_features)
@@ -96,11 +96,15 @@ class FeatureBudget(ChecksNames, base.Transformer):
         return {name: value for name, value in x.items() if name in counts}
 
     def count_of(self, name: Any) -> float:
-        """How often a feature has occurred, weighted by decay: never too low, and 0 if it is not kept."""
+        """How often a feature has occurred, weighted by decay: never too low, and 0 if it is not
+        kept.
+        """
         return self._counts.get(name, 0.0) / self._weight
 
     def kept(self) -> list[list[Any]]:
-        """(name, count, arrival number) of every name kept, in order of arrival; counts are not divided by the present weight."""
+        """(name, count, arrival number) of every name kept, in order of arrival; counts are not
+        divided by the present weight.
+        """
         found = [[name, self._counts[name], at] for _, at, name in self._rarest]
         return sorted(found, key=lambda row: row[2])
 

@@ -1,17 +1,19 @@
 """LabelShares: how probable each label is so many rows ahead, from the labels so far alone.
 
-Where labels come in any order, this is their share so far. Where they come in runs, as those of a state that lasts, a run
-says little more than one label of it, and whoever takes its share for that of the rows ahead is almost certain, and wrong
-half of the time. So several persistences compete: a label repeats the one before with probability 1 - r, and is drawn
-anew, by shares that are to be found out, with probability r. Each r keeps its own count of what was drawn,
+Where labels come in any order, this is their share so far. Where they come in runs, as those of a
+state that lasts, a run says little more than one label of it, and whoever takes its share for that
+of the rows ahead is almost certain, and wrong half of the time. So several persistences compete: a
+label repeats the one before with probability 1 - r, and is drawn anew, by shares that are to be
+found out, with probability r. Each r keeps its own count of what was drawn,
 
     draws[y] += r q(y) / P(y),   P(y) = r q(y) + (1 - r) [y is the last label],   q(y) = (draws[y] + k / 2) / total,
 
-and is weighted by the product of the P(y) of the labels that came (Bayes' rule). The forecast for a row that is `ahead`
-rows behind the last label is the mean over all r of s [y is the last label] + (1 - s) q(y). There s is
-(1 - r)^(3 ahead): three times as far ahead, as little is known of how long a state lasts while it does. A small r takes
-shares for equal until it has seen many more draws than it has rows in a run: k = 1 / r.
-"""
+and is weighted by the product of the P(y) of the labels that came (Bayes' rule). The forecast for a
+row that is `ahead` rows behind the last label is the mean over all r of s [y is the last label] +
+(1 - s) q(y). There s is (1 - r)^(3 ahead): three times as far ahead, as little is known of how long
+a state lasts while it does. A small r takes shares for equal until it has seen many more draws than
+it has rows in a run: k = 1 / r.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ class LabelShares:
             self._forget()
 
     def forecast(self, labels: Sequence[Any], ahead: int) -> list[float]:
-        """The probabilities of these labels so many rows behind the last one; equal before any label is known."""
+        """The probabilities of these labels so many rows behind the last one; equal before any
+        label is known.
+        """
         if self.draws.keys().isdisjoint(labels):
             return [1.0 / len(labels)] * len(labels)
         weights = [math.exp(each) for each in self.evidence]

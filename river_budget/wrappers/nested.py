@@ -1,7 +1,8 @@
-"""Models inside pipelines, wrappers and ensembles: find those of this package, and read and change their parameters.
+"""Models inside pipelines, wrappers and ensembles: find those of this package, and read and change
+their parameters.
 
-A pipeline of River passes an `isinstance` check for the class of its last step, so this file compares types. Names of
-nested parameters are such as `BSGDClassifier__kernel__gamma`.
+A pipeline of River passes an `isinstance` check for the class of its last step, so this file
+compares types. Names of nested parameters are such as `BSGDClassifier__kernel__gamma`.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def all_ours(model: Any) -> Iterator[StreamModel]:
 
 
 def holds_predictions(model: Any) -> bool:
-    """Whether predictions change a model: a Delayed in pipelines, wrappers and ensembles holds them."""
+    """Whether predictions change a model: a Delayed in pipelines, wrappers and ensembles holds
+    them.
+    """
     if isinstance(model, (list, tuple)):
         return any(map(holds_predictions, model))
     if isinstance(model, dict):
@@ -110,7 +113,9 @@ def changed(model: Any, name: str, value: Any) -> Any:
 
 
 def steps_of(model: Any) -> list[Any]:
-    """What an example meets in a model, in order: a TargetStandardScaler, the steps of a pipeline, or the model alone."""
+    """What an example meets in a model, in order: a TargetStandardScaler, the steps of a pipeline,
+    or the model alone.
+    """
     if isinstance(model, compose.Pipeline):
         *steps, last = model.steps.values()
         return [*steps, *steps_of(last)]
@@ -123,7 +128,9 @@ WRAPPERS = {compose.TargetTransformRegressor: "regressor", Delayed: "classifier"
 
 
 def part_of(model: Any) -> str | None:
-    """The attribute in which a wrapper has its model, of those that hand on examples as they are."""
+    """The attribute in which a wrapper has its model, of those that hand on examples as they
+    are.
+    """
     return next((name for kind, name in WRAPPERS.items() if isinstance(model, kind)), None)
 
 
@@ -141,7 +148,9 @@ def last_step(model: Any) -> tuple[str, Any]:
 
 
 def batch_for(model: Any, X: Any) -> Batch:
-    """Examples for a model. All are checked first where text or a gap can only be an error for it."""
+    """Examples for a model. All are checked first where text or a gap can only be an error for
+    it.
+    """
     batch, first = Batch(X), model
     while isinstance(first, compose.Pipeline) or part_of(first):
         name = part_of(first)

@@ -1,4 +1,6 @@
-"""Methods of our models that River's pipelines lack, as functions for a pipeline that ends in one of our models."""
+"""Methods of our models that River's pipelines lack, as functions for a pipeline that ends in one
+of our models.
+"""
 
 from __future__ import annotations
 
@@ -56,12 +58,13 @@ def decision_function_one(model: Any, x: dict[Any, Any]) -> Any:
     ----------
     [^1]: The guide, [what a kernel learner does](guide/README.md).
 
-    """
+    """  # noqa: E501
     return _last(model).decision_function_one(before_last(model, x))
 
 
 def support_vectors(model: Any) -> list[dict[str, Any]]:
-    """The support vectors of the model at the end of a pipeline, with features as the transformers return them.
+    """The support vectors of the model at the end of a pipeline, with features as the transformers
+    return them.
 
     Not for models without support vectors, such as `FOGDClassifier`.
 
@@ -86,17 +89,19 @@ def support_vectors(model: Any) -> list[dict[str, Any]]:
     ----------
     [^1]: The guide, [what a kernel learner does](guide/README.md).
 
-    """
+    """  # noqa: E501
     vectors: list[dict[str, Any]] = _last(model).support_vectors()
     return vectors
 
 
 def summary(model: Any) -> str:
-    """The state of a pipeline as text: River's steps with their parameters, our models with their summary.
+    """The state of a pipeline as text: River's steps with their parameters, our models with their
+    summary.
 
     Within `Delayed` and `TargetStandardScaler` too.
 
-    Not for programs: the text is for people and may change. Each of its numbers is an attribute too.
+    Not for programs: the text is for people and may change. Each of its numbers is an attribute
+    too.
 
     Parameters
     ----------
@@ -171,11 +176,12 @@ def memory_usage(model: Any) -> int:
 def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
     """The predictions of each example before it is learned: progressive validation in one call.
 
-    The model is afterwards exactly as after a loop of `predict_one` and `learn_one`, also behind scalers, whose
-    statistics change from row to row (mini-batches of River's pipelines use those of the whole batch).
+    The model is afterwards exactly as after a loop of `predict_one` and `learn_one`, also behind
+    scalers, whose statistics change from row to row (mini-batches of River's pipelines use those of
+    the whole batch).
 
-    A frame may hold text and gaps where the first step takes them, as an encoder, an imputer or a `Guard` does: each row
-    goes through the pipeline as its dict would.
+    A frame may hold text and gaps where the first step takes them, as an encoder, an imputer or a
+    `Guard` does: each row goes through the pipeline as its dict would.
 
     Not for streams where labels come late: here every label is known before the next prediction.
 

@@ -1,4 +1,6 @@
-"""The mean of the iterates: what it is, what maintenance does to it, and that the last iterate is left alone."""
+"""The mean of the iterates: what it is, what maintenance does to it, and that the last iterate is
+left alone.
+"""
 
 from __future__ import annotations
 

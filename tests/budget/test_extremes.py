@@ -1,4 +1,6 @@
-"""Every number of a model stays finite, whatever its parameters and however large its examples are."""
+"""Every number of a model stays finite, whatever its parameters and however large its examples
+are.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def test_every_number_stays_finite(strategy, l2, learning_rate, ball, average, g
 
 @pytest.mark.parametrize("strategy", STRATEGIES[:4], ids=repr)
 def test_shares_beyond_the_members_give_a_finite_vector(strategy):
-    """Where shares are -5 and 6, a combination of vectors of 1e308 overflows: it is one of the members."""
+    """Where shares are -5 and 6, a combination of vectors of 1e308 overflows: it is one of the
+    members.
+    """
     model = rb.BSGDClassifier(3, rb.kernels.RBF(1e-300), strategy, seed=1, project_to_ball=False)
     rng = np.random.default_rng(0)
     for _ in range(200):

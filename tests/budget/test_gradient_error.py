@@ -1,4 +1,6 @@
-"""What maintenance costs: the gradient error is that of the reference, and better maintenance has less of it."""
+"""What maintenance costs: the gradient error is that of the reference, and better maintenance has
+less of it.
+"""
 
 from __future__ import annotations
 

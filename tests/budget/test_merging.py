@@ -62,7 +62,7 @@ def rounding(X, A, kernel):
     |w|^2 is a sum of terms a_i a_j k_ij of both signs. Each is rounded in proportion to its own size, and after a
     projection the terms are orders of magnitude larger than their sum. So the bound is a share of the sum of
     their sizes: how much of |w|^2 that is depends on the processor no more.
-    """
+    """  # noqa: E501
     return CLOSE * float(np.sum(np.abs(A) * (np.abs(plain(kernel)(X, X)) @ np.abs(A))))
 
 
@@ -227,7 +227,9 @@ def test_several_partners_are_those_that_lose_least(method):
 
 
 def members(seed):
-    """3 to 6 vectors, near each other or not; every other time of one class, as most mergers are."""
+    """3 to 6 vectors, near each other or not; every other time of one class, as most mergers
+    are.
+    """
     rng = np.random.default_rng(seed)
     m, outputs = int(rng.integers(3, 7)), int(rng.choice([1, 3]))
     X, A = rng.normal(size=(m, 3)) * rng.choice([0.1, 0.5, 1.0]), rng.normal(size=(m, outputs))

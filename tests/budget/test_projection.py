@@ -93,7 +93,9 @@ def test_a_duplicate_adds_to_the_coefficient_of_its_twin():
 
 
 def nearly_on_a_line(kernel):
-    """Three points of which the last is just outside the span of the others, and the middle one then inside."""
+    """Three points of which the last is just outside the span of the others, and the middle one
+    then inside.
+    """
     for h in np.geomspace(1e-3, 1e-1, 400):
         X = np.array([[0.0], [h], [2.0 * h]])
         K = plain(kernel)(X, X)

@@ -1,4 +1,6 @@
-"""What is kept up to date is checked now and then; what has drifted is computed anew and counted."""
+"""What is kept up to date is checked now and then; what has drifted is computed anew and
+counted.
+"""
 
 from __future__ import annotations
 

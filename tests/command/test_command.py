@@ -1,4 +1,6 @@
-"""The command line `river-budget`: what all verbs share, and those without a test file of their own."""
+"""The command line `river-budget`: what all verbs share, and those without a test file of their
+own.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +117,7 @@ def run(options):
 
 main.parser = lambda: argparse.Namespace(parse_args=lambda given: argparse.Namespace(quiet=False, run=run))
 sys.exit(main.main())
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize(

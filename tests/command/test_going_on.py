@@ -1,4 +1,6 @@
-"""What helps to go on from `try`: limits, seeds, a program with the best model, completion, and rb.read."""
+"""What helps to go on from `try`: limits, seeds, a program with the best model, completion, and
+rb.read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`river-budget try`: errors of models that stopped learning, late labels; dates, amounts, texts and encodings."""
+"""`river-budget try`: errors of models that stopped learning, late labels; dates, amounts, texts
+and encodings.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ def test_the_frozen_error_is_what_predict_gives_on_rows_that_were_not_learned(ca
 
 @pytest.mark.parametrize("n", [5, 20, 100, 1000])
 def test_of_standard_input_the_last_copies_but_one_count(n, capsys, tmp_path, monkeypatch):
-    """The end is known only when it has come: between a tenth and a sixth of the rows are not learned."""
+    """The end is known only when it has come: between a tenth and a sixth of the rows are not
+    learned.
+    """
     rng = random.Random(1)
     pairs = [(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(n)]
     rows = [f"{a},{b},{'ny'[a + b > 0]}" for a, b in pairs]

@@ -1,4 +1,6 @@
-"""Installed, used, installed again from a checkout, and gone: in an environment of its own, without a network."""
+"""Installed, used, installed again from a checkout, and gone: in an environment of its own, without
+a network.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`river-budget try` and `predict` on files that are too wide, cut off, without lines, or that write to the terminal."""
+"""`river-budget try` and `predict` on files that are too wide, cut off, without lines, or that
+write to the terminal.
+"""
 
 from __future__ import annotations
 

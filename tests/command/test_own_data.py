@@ -278,7 +278,9 @@ print(tracemalloc.get_traced_memory()[1])
 
 @pytest.mark.slow
 def test_a_million_rows_take_no_more_memory_than_a_thousand(tmp_path):
-    """In processes of their own: in that of the tests others allocate too, such as Ray's threads."""
+    """In processes of their own: in that of the tests others allocate too, such as Ray's
+    threads.
+    """
     path = tmp_path / "million.csv"
     with path.open("w") as file:
         file.writelines(itertools.islice(endless(), 1_000_001))

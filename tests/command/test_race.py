@@ -135,7 +135,8 @@ def test_memory_holds_at_least_what_the_model_says():
     model = rb.BSGDClassifier(budget=50)
     for x, y in drawn("bananas", 100):
         model.learn_one(x, y)
-    # and the call that it keeps for the next single example: scratch space, a row, and where they stand
+    # and the call that it keeps for the next single example: scratch space, a row, and where they
+    # stand
     assert model.memory_usage < memory(model) < model.memory_usage + 20_000
 
 

@@ -1,4 +1,6 @@
-"""No pass writes outside the memory that it was given, and none takes anything from what it finds there."""
+"""No pass writes outside the memory that it was given, and none takes anything from what it finds
+there.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ FIRST = [entry.values[0] for entry in one_of_each(ALL)]
 
 @pytest.fixture
 def arrays(monkeypatch):
-    """Blocks and scratch spaces from here on: (all bytes, where the array begins, where it ends)."""
+    """Blocks and scratch spaces from here on: (all bytes, where the array begins, where it
+    ends).
+    """
     made = []
 
     def zeros(nbytes):

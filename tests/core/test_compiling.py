@@ -1,4 +1,6 @@
-"""The cache of compiled code on disk, what numba is asked for, and what is said while code is compiled."""
+"""The cache of compiled code on disk, what numba is asked for, and what is said while code is
+compiled.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ PACKAGE = ROOT / "river_budget"
 DRAW = """
 from river_budget.core import random_numbers
 print(random_numbers.uniforms(7, 3).tolist(), sum(random_numbers.fill_uniforms.stats.cache_hits.values()))
-"""
+"""  # noqa: E501
 
 
 def answer(script, folder=ROOT, **variables):
@@ -159,7 +161,9 @@ NAMES = [*TABLE, "KernelOneClassSVM"]
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names a processor")
 def test_narrow_vectors_learn_the_same_bits(tmp_path):
-    """One process compiles for another processor, one for this one, and one loads what that has compiled."""
+    """One process compiles for another processor, one for this one, and one loads what that has
+    compiled.
+    """
     narrow, here, loaded = (
         output_of(SUPPORT / "bits.py", *NAMES, **processor, NUMBA_CACHE_DIR=str(tmp_path / cache))
         for processor, cache in ((NARROW, "narrow"), ({}, "here"), ({}, "here"))
@@ -178,7 +182,9 @@ class Screen(io.StringIO):
 
 
 def said_on(screen, monkeypatch, slow):
-    """What is printed on a screen while something takes until the timer has fired, if there is one."""
+    """What is printed on a screen while something takes until the timer has fired, if there is
+    one.
+    """
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(first_use, "_said", threading.Event())
     for _ in range(2):

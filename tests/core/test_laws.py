@@ -190,7 +190,9 @@ def test_rooms_import_each_other_in_no_circle(part):
 
 
 def test_files_import_each_other_in_no_circle():
-    """A room's own `__init__` may gather what is in it; nothing in the room asks for the gathered."""
+    """A room's own `__init__` may gather what is in it; nothing in the room asks for the
+    gathered.
+    """
     inside = MODULES.keys() - {PACKAGE.name}
     assert len(order_of({module: own_imports(module) & inside - {module} for module in inside})) > 9
 
@@ -284,7 +286,9 @@ def functions_of_core(compiled_as):
 
 
 def test_no_argument_is_a_literal_here_and_something_else_there():
-    """As numba compiles a function for each literal. What it puts into the caller (`inlined`) may have any."""
+    """As numba compiles a function for each literal. What it puts into the caller (`inlined`) may
+    have any.
+    """
     names = {*functions_of_core(r"inner|reordered|without_nan")}
     found = collections.defaultdict(set)
     for path in CORE:
@@ -312,7 +316,10 @@ def answers():
 
 @needs_compiler
 def test_the_package_works_without_a_compiler():
-    script = f"import sys; sys.path.insert(0, {str(TESTS / 'core')!r}); import json, test_laws; print(json.dumps(test_laws.answers()))"
+    script = (
+        f"import sys; sys.path.insert(0, {str(TESTS / 'core')!r}); import json, test_laws; "
+        "print(json.dumps(test_laws.answers()))"
+    )
     plain = json.loads(output_of("-c", script, PYTHONPATH=PYTHONPATH, NUMBA_DISABLE_JIT="1"))
     compiled = answers()
     assert plain.keys() == compiled.keys()
@@ -353,7 +360,9 @@ def test_nothing_is_left_to_do():
 @needs_compiler
 @pytest.mark.parametrize("param", MODELS)
 def test_no_model_holds_compiled_code(param):
-    """River counts everything that a model can reach: a compiled function is two megabytes and more."""
+    """River counts everything that a model can reach: a compiled function is two megabytes and
+    more.
+    """
     model = param.clone()
     for x, y in stream_for(param, 20):
         model.learn_one(x, y)

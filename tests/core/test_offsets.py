@@ -1,4 +1,6 @@
-"""Features with a large common part: timestamps, prices, coordinates. Distances keep their digits."""
+"""Features with a large common part: timestamps, prices, coordinates. Distances keep their
+digits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A model per key: the same as a dict of models, however the keys are spread and the stream is cut."""
+"""A model per key: the same as a dict of models, however the keys are spread and the stream is
+cut.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ DETECTORS = [
 
 
 def numbers_close(expected, model):
-    """Numbers to 1e-12, as the lengths of examples with new features are summed in another order; labels as they are."""
+    """Numbers to 1e-12, as the lengths of examples with new features are summed in another order;
+    labels as they are.
+    """
     regresses = isinstance(model, base.Regressor)
     return pytest.approx(expected, rel=0.0, abs=1e-12) if regresses else expected
 

@@ -33,7 +33,9 @@ def stream():
 
 
 def predictions_of(models, X, y, deaths=()):
-    """All predictions; a shard is killed after each of these chunks, and what it takes back is sent again."""
+    """All predictions; a shard is killed after each of these chunks, and what it takes back is sent
+    again.
+    """
     found = {}
     processes = [process for process, _ in places(models)] if deaths else []
     while models.rows_done < N:
@@ -75,7 +77,9 @@ def two_nodes(monkeypatch):
 
 
 def test_the_loss_of_every_shard_on_two_nodes_changes_nothing(two_nodes, tmp_path):
-    """Two, killed one after the other, end as one that nobody disturbs. (On one node: test_keyed_losses.py.)"""
+    """Two, killed one after the other, end as one that nobody disturbs. (On one node:
+    test_keyed_losses.py.)
+    """
     X, y = stream()
     with KeyedModels(MODEL, "key", shards=1, backend="serial") as models:
         expected = predictions_of(models, X, y)

@@ -1,4 +1,6 @@
-"""Forged files and checkpoints of models per key are refused. In another process: a crash would end it."""
+"""Forged files and checkpoints of models per key are refused. In another process: a crash would end
+it.
+"""
 
 from __future__ import annotations
 

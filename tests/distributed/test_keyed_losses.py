@@ -1,4 +1,6 @@
-"""What a worker, a program or a disk takes with it when it fails is sent again, and nothing else is lost."""
+"""What a worker, a program or a disk takes with it when it fails is sent again, and nothing else is
+lost.
+"""
 
 from __future__ import annotations
 
@@ -261,7 +263,9 @@ def many(models, stop):
 
 
 def limit_files_of(ray, models, size):
-    """Let no file of a shard grow beyond so many bytes, as on a full disk; None: no limit any more."""
+    """Let no file of a shard grow beyond so many bytes, as on a full disk; None: no limit any
+    more.
+    """
 
     def limit(host):
         import resource
@@ -289,7 +293,9 @@ with keyed(checkpoint=sys.argv[1], **SEVERAL) as models:
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
 def test_many_keys_outlive_a_killed_program_a_killed_worker_and_a_full_disk(ray, file, tmp_path):
-    """Each goes back to the last checkpoint, and in the end the models are those of an undisturbed run."""
+    """Each goes back to the last checkpoint, and in the end the models are those of an undisturbed
+    run.
+    """
     folder, paths = tmp_path / "folder", (SUPPORT, SUPPORT.parent, SUPPORT.parent / "distributed")
     code, _, errors = ended(KILLED, folder, *paths, limit=3600)
     assert code == -KILL, errors

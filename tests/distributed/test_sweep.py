@@ -1,4 +1,6 @@
-"""A sweep gives for each setting what River's progressive validation gives, once, whatever happens."""
+"""A sweep gives for each setting what River's progressive validation gives, once, whatever
+happens.
+"""
 
 from __future__ import annotations
 

@@ -326,7 +326,9 @@ def test_a_linear_kernel_is_one_vector_whose_products_are_not_clamped(exported):
 @pytest.mark.parametrize("name", ["FOGD", "waves"])
 @pytest.mark.parametrize(("scale", "close"), [(1e4, 1e-10), (1e8, 1e-6), (1e12, 1e-2)])
 def test_large_angles_agree_up_to_their_own_rounding(name, scale, close, exported):
-    """As the docstring says: an angle of 1e12 is known to 1e-4, and its sum has another order in a runtime."""
+    """As the docstring says: an angle of 1e12 is known to 1e-4, and its sum has another order in a
+    runtime.
+    """
     rng = np.random.default_rng(3)
     stream = [
         (dict(zip("abcdef", row, strict=True)), row[0] > 0.0)

@@ -1,4 +1,6 @@
-"""A file takes no more memory than `max_bytes`, whatever is in it, and whether it is refused or not."""
+"""A file takes no more memory than `max_bytes`, whatever is in it, and whether it is refused or
+not.
+"""
 
 from __future__ import annotations
 

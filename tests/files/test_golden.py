@@ -1,4 +1,6 @@
-"""Files of format 1 that were written once: this version loads them, and they answer and learn on as they did."""
+"""Files of format 1 that were written once: this version loads them, and they answer and learn on
+as they did.
+"""
 
 from __future__ import annotations
 

@@ -120,7 +120,9 @@ def rows_saved(folder):
 
 
 def check_folder(folder):
-    """Nothing but what belongs there; a journal that a killed process has left is gone after the next checkpoint."""
+    """Nothing but what belongs there; a journal that a killed process has left is gone after the
+    next checkpoint.
+    """
     names = {"keyed_models.json", "shard-0.sqlite", "shard-1.sqlite"}
     found = {path.name for path in folder.iterdir()} - {
         path.name for path in folder.glob(".river_budget-*.tmp")

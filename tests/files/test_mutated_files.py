@@ -1,4 +1,6 @@
-"""Files with random changes are refused, or hold a model that works; and loading them takes no memory."""
+"""Files with random changes are refused, or hold a model that works; and loading them takes no
+memory.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def mutated(rng, data, others):
 
 
 def test_mutated_files_are_refused_or_hold_a_model_that_works(no_hang):
-    """A third keeps a wrong checksum, a third is signed again, and of the rest the header is kept in order."""
+    """A third keeps a wrong checksum, a third is signed again, and of the rest the header is kept
+    in order.
+    """
     rng = random.Random(1)
     files = [file_of(taught(model, 30)) for model in FORGED]
     sources = [unpacked(data) for data in files]
@@ -74,7 +78,9 @@ def test_mutated_files_are_refused_or_hold_a_model_that_works(no_hang):
 
 
 def test_with_the_usual_limit_a_forged_file_takes_no_memory(no_hang):
-    """The same without a limit of one's own, loaded and not used: sizes up to 4 GB pass the checks."""
+    """The same without a limit of one's own, loaded and not used: sizes up to 4 GB pass the
+    checks.
+    """
     rng = random.Random(2)
     sources = [unpacked(file_of(taught(model, 30))) for model in FORGED]
     before, most = resident(), 0

@@ -563,20 +563,20 @@ def put(*place, value):
     [
         (BSGD, ("numbers", "count"), ["-1", "0", "16", str(2**61), 3, None], "count|vectors|shape"),
         (BSGD, ("numbers", "width"), ["0", "7", str(2**20), "-8"], "width"),
-        (BSGD, ("numbers", "scale"), [{"float": "nan"}, {"float": "0.0"}, {"float": "1e200"}], "scale"),
+        (BSGD, ("numbers", "scale"), [{"float": "nan"}, {"float": "0.0"}, {"float": "1e200"}], "scale"),  # noqa: E501
         (BSGD, ("numbers", "gamma"), [{"float": "inf"}, {"float": "-1.0"}, None, "1"], "gamma"),
         (BSGD, ("numbers", "arrived"), ["0", "5", str(2**63)], "arrived|out of range"),
         (BSGD, ("numbers", "random"), [str(2**64), "x", "²"], "random"),
-        (BSGD, ("own", "project_to_ball"), ["x", str(2**62), "-" + str(2**62), None], "project_to_ball"),
+        (BSGD, ("own", "project_to_ball"), ["x", str(2**62), "-" + str(2**62), None], "project_to_ball"),  # noqa: E501
         (BSGD, ("own", "norm2"), ["x", 1, {"RBF": {}}], "norm2|no value"),
         (BSGD, ("parameters", "budget"), [5, 0, {"RBF": {}}, 10**30], "vectors|budget|max_bytes"),
-        (BSGD, ("parameters", "kernel"), [{"Merge": {}}, {"Linear": {}}, {"os": {}}], "kernel|value|factor"),
+        (BSGD, ("parameters", "kernel"), [{"Merge": {}}, {"Linear": {}}, {"os": {}}], "kernel|value|factor"),  # noqa: E501
         (BSGD, ("parameters", "nonsense"), [], ""),
         (BSGD, ("labels",), [["a"], [], None, ["a"] * 4, [None] * 4], "shape|labels"),
         (BSGD, ("features",), [[], None, ["f0"] * 8, [{"float": "1.0"}, 1], [[]] * 8], "."),
         (BSGD, ("entropy",), ["-1", str(2**64), 5, None], "entropy"),
         (BSGD, ("arrays",), [{}, [], None, True, -1, 1], "missing"),
-        (BSGD, ("class",), ["RBPClassifier", "SBPClassifier", "RandomFourier", "save", 1, None], "."),
+        (BSGD, ("class",), ["RBPClassifier", "SBPClassifier", "RandomFourier", "save", 1, None], "."),  # noqa: E501
         (SIMPLE, ("own", "code"), ["1", "2", "-1"], "code"),
         (NEAREST, ("parameters", "update"), ["simple", "projection"], "code"),
         (NOGD, ("own", "kept"), ["-1", "4", "15", str(2**61)], "basis|kept"),
@@ -590,13 +590,13 @@ def put(*place, value):
         (SBP, ("own", "bias"), [{"float": "inf"}, {"float": "nan"}], "range"),
         (FOGD, ("parameters", "n_components"), [8, 10, 10**6, 10**12], "size|max_bytes"),
         (FOGD, ("numbers", "count"), ["0", "8", "10"], "size"),
-        (OGD, ("numbers", "slope"), [{"float": "-1.0"}, {"float": "inf"}, {"float": "1e301"}, None], "slope"),
+        (OGD, ("numbers", "slope"), [{"float": "-1.0"}, {"float": "inf"}, {"float": "1e301"}, None], "slope"),  # noqa: E501
         (OGD, ("numbers", "top_bonus"), [{"float": "6.0"}, {"float": "-0.5"}], "top_bonus"),
         (OGD, ("numbers", "top_bonus_curvature"), [{"float": "1e200"}], "top_bonus_curvature"),
         (OGD, ("numbers", "slope_curvature"), [{"float": "0.0"}], "slope_curvature"),
         (OGD, ("numbers", "cross_curvature"), ["1"], "cross_curvature"),
     ],
-    ids=lambda value: "" if isinstance(value, list) else "-".join(value) if isinstance(value, tuple) else None,
+    ids=lambda value: "" if isinstance(value, list) else "-".join(value) if isinstance(value, tuple) else None,  # noqa: E501
 )  # fmt: skip
 def test_forged_numbers_are_refused(model, keys, values, reason):
     model = taught(model)
@@ -843,7 +843,9 @@ def test_a_saver_between_two_steps_of_another_leaves_its_draft_alone(path, monke
 
 
 def test_a_file_that_changes_as_it_is_opened_is_read_whole(path, monkeypatch):
-    """Its size is that of the file that was opened, not that of the one that had the name a moment ago."""
+    """Its size is that of the file that was opened, not that of the one that had the name a moment
+    ago.
+    """
     small, large = learned(rb.BSGDClassifier(9), 10), learned(rb.BSGDClassifier(90), 300)
     rb.save(small, path)
     opening = os.open

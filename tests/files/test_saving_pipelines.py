@@ -1,4 +1,6 @@
-"""Usual pipelines, with our models or River's at their end: saved, loaded, and learning on to the same answers."""
+"""Usual pipelines, with our models or River's at their end: saved, loaded, and learning on to the
+same answers.
+"""
 
 from __future__ import annotations
 
@@ -239,7 +241,7 @@ def test_a_statistic_comes_back_and_goes_on(statistic, n, file):
         (linear_model.LogisticRegression(optim.Adam()), "SGD"),
         (linear_model.LogisticRegression(l1=0.1), "l1"),
         (linear_model.LinearRegression(loss=optim.losses.Absolute()), "loss"),
-        (linear_model.SoftmaxRegression(optim.SGD(optim.schedulers.InverseScaling(0.1))), "InverseScaling"),
+        (linear_model.SoftmaxRegression(optim.SGD(optim.schedulers.InverseScaling(0.1))), "InverseScaling"),  # noqa: E501
         (linear_model.PAClassifier(), "PAClassifier"),
     ],
 )  # fmt: skip
@@ -325,8 +327,8 @@ STEPS = [compose.Prefixer("p"), compose.Suffixer("s"), compose.Select("a"), comp
         (fx.Agg("a", "b", stats.Mean()), ("parameters", "how", "class"), "os.system", "none of"),
         (fx.Agg("a", "b", stats.Mean()), ("parameters", "how", "class"), ["a"], "none of"),
         (rolled(), MEAN, {"float": "3.0"}, "a Rolling do not fit together"),
-        (pre.TargetStandardScaler(rb.BSGDRegressor()), ("state", "var", "_S"), {"float": "-1.0"}, "fit"),
-        (pre.RobustScaler(), ("parameters", "q_inf"), {"float": "nan"}, "nan is not a number from 0"),
+        (pre.TargetStandardScaler(rb.BSGDRegressor()), ("state", "var", "_S"), {"float": "-1.0"}, "fit"),  # noqa: E501
+        (pre.RobustScaler(), ("parameters", "q_inf"), {"float": "nan"}, "nan is not a number from 0"),  # noqa: E501
         (numeric() | BSGD, ("parameters", "steps", 0, 1, "class"), "stats.Mean", "does not know"),
     ],
 )  # fmt: skip

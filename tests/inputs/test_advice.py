@@ -1,4 +1,6 @@
-"""What a model says once where its stream is not what it is made for, and that it says nothing else."""
+"""What a model says once where its stream is not what it is made for, and that it says nothing
+else.
+"""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ from river_budget.core import memory
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project
 
-# One for each way in which models read examples. (All models, with few values: safety/test_threads.py, and a batch.)
+# One for each way in which models read examples. (All models, with few values:
+# safety/test_threads.py, and a batch.)
 READERS = ("BSGD", "BSGD-scales", "BSGD-R", "FOGD", "NOGD", "AutoKernel", "AutoKernel-R")
 EACH = [entry for entry in MODELS if entry.id in READERS]
 PANDAS = [] if isinstance(pd, Missing) else [pd.NA, pd.NaT]

@@ -151,7 +151,9 @@ INVENTING = {"Counter": Counter, "defaultdict": lambda x: defaultdict(lambda: 7.
 @pytest.mark.parametrize("kind", INVENTING)
 @pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_dicts_that_invent_values_are_read_as_what_they_hold(model, kind):
-    """River's BagOfWords returns a Counter, which has 0 for every name: other names were learned as zeros."""
+    """River's BagOfWords returns a Counter, which has 0 for every name: other names were learned as
+    zeros.
+    """
     model = learn(model.clone(), ROWS)
     as_dict = copy.deepcopy(model)
     for x in ({"a": 2, "b": 1}, {"c": 1, "d": 1}, {"a": 1, "d": 3}, {"e": 1}):

@@ -129,7 +129,9 @@ def test_memory_follows_the_support():
 
 
 def after_the_lookup(monkeypatch, index, act):
-    """What another thread does between the lookup of places and the pass, once; it is given what was found."""
+    """What another thread does between the lookup of places and the pass, once; it is given what
+    was found.
+    """
     read = index.values_of
 
     def then_act(*given):
@@ -159,7 +161,9 @@ def test_a_name_that_another_thread_learns_after_the_lookup_gets_one_place(monke
 def test_an_example_looked_up_before_another_thread_replaced_the_index_is_looked_up_again(
     monkeypatch,
 ):
-    """`mutate` makes a copy of the model, which has another index and becomes the model in one step."""
+    """`mutate` makes a copy of the model, which has another index and becomes the model in one
+    step.
+    """
     model = rb.BSGDClassifier(12, K)
     for y in (True, False):
         model.learn_one({"a": 1.0, "b": 2.0}, y)

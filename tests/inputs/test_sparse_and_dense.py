@@ -1,4 +1,6 @@
-"""A sparse frame or matrix and the same one dense: one width of the kernel, and a cell that is not there is 0."""
+"""A sparse frame or matrix and the same one dense: one width of the kernel, and a cell that is not
+there is 0.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,8 @@ def numbers(model, X):
     return np.array([model.score_one(dict(enumerate(row))) for row in X.tolist()])
 
 
-# names of later rows have later places, and a basis of nearly dependent landmarks magnifies what rounding makes of that
+# names of later rows have later places, and a basis of nearly dependent landmarks magnifies what
+# rounding makes of that
 CLOSE = 1e-9
 
 

@@ -1,4 +1,6 @@
-"""predict_then_learn_one and predict_then_learn_many: the predictions of the model that does not know the example yet."""
+"""predict_then_learn_one and predict_then_learn_many: the predictions of the model that does not
+know the example yet.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,9 @@ for part in range(4):
 
 
 def test_words_are_learned_where_they_are_after_a_new_label():
-    """With more labels there is room for fewer words, and they get other places. Compiled code checks no bounds."""
+    """With more labels there is room for fewer words, and they get other places. Compiled code
+    checks no bounds.
+    """
     status, _, errors = ended(WORDS, PYTHONPATH=PYTHONPATH)
     assert status == 0, errors
 
@@ -108,7 +112,7 @@ class Loose(float):
 
 
 @pytest.mark.parametrize("asked", [1028.1, np.float64(1028.1)])
-@pytest.mark.parametrize("value", [np.float16(1028.1), np.float32(1028.1), Loose(5.0), np.longdouble(1028.1)])  # fmt: skip
+@pytest.mark.parametrize("value", [np.float16(1028.1), np.float32(1028.1), Loose(5.0), np.longdouble(1028.1)])  # fmt: skip  # noqa: E501
 def test_a_prediction_does_not_change_what_is_learned(value, asked):
     model = rb.BSGDClassifier(20, K, seed=1)
     for name in "abc":

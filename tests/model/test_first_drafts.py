@@ -1,4 +1,6 @@
-"""What a first draft of an algorithm, or of a kernel function, does wrong: it is told, and nothing goes on in silence."""
+"""What a first draft of an algorithm, or of a kernel function, does wrong: it is told, and nothing
+goes on in silence.
+"""
 
 from __future__ import annotations
 

@@ -69,7 +69,8 @@ def test_a_long_stream_leaves_memory_flat_and_the_model_exact(name, no_hang):
     gc.collect()
     grown = resident() - flat
     print(
-        f"{name}: {chunks * CHUNK} examples in {time.time() - start:.0f} s, {right / chunks / CHUNK:.3f} right, "
+        f"{name}: {chunks * CHUNK} examples in {time.time() - start:.0f} s, "
+        f"{right / chunks / CHUNK:.3f} right, "
         f"memory {grown / 1e6:+.2f} MB, errors {errors}"
     )
     assert grown < 4e6
@@ -79,7 +80,9 @@ def test_a_long_stream_leaves_memory_flat_and_the_model_exact(name, no_hang):
 
 
 def errors_of(model):
-    """Maintained quantities against their recomputation, relative to their size where that is above 1."""
+    """Maintained quantities against their recomputation, relative to their size where that is above
+    1.
+    """
     block, own = views(model._block), model._state_record()
     n = int(block.head.count)
     X, a = block.vectors[: len(model._features), :n].T, block.coefficients[0, :n]

@@ -1,4 +1,6 @@
-"""A change of parameters happens as a whole or not at all: with wrong values, without memory, and of several at once."""
+"""A change of parameters happens as a whole or not at all: with wrong values, without memory, and
+of several at once.
+"""
 
 from __future__ import annotations
 

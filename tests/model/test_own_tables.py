@@ -1,4 +1,6 @@
-"""Tables of an algorithm's own: they follow the vectors, lie in files, copies and pickles, and are never silently wrong."""
+"""Tables of an algorithm's own: they follow the vectors, lie in files, copies and pickles, and are
+never silently wrong.
+"""
 
 from __future__ import annotations
 

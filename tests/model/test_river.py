@@ -17,8 +17,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
 
 tree = pytest.importorskip("sklearn.tree", reason="River's checks take data from scikit-learn")
 
-# What a configuration may change: pickles, batches, the order and the number of features. Of other configurations
-# than the first of a class each of these is done on one dataset, as tests of our own have the same questions.
+# What a configuration may change: pickles, batches, the order and the number of features. Of other
+# configurations than the first of a class each of these is done on one dataset, as tests of our own
+# have the same questions.
 OF_CONFIGURATIONS = {
     "check_disappearing_features",
     "check_learn_many_matches_learn_one",
@@ -68,7 +69,9 @@ TABLE = CLASSIFIERS + REGRESSORS + TRANSFORMERS
 
 
 def checks_of(model):
-    """River's checks, but one that no pipeline passes: a scaler in front uses the statistics of the whole batch."""
+    """River's checks, but one that no pipeline passes: a scaler in front uses the statistics of the
+    whole batch.
+    """
     for check in checks.yield_checks(model):
         name = check.__name__
         if name != "check_learn_many_matches_learn_one" or not isinstance(model, compose.Pipeline):
@@ -88,7 +91,9 @@ def failures(model, chosen):
 
 
 def test_every_class_is_checked_in_full():
-    """KernelOneClassSVM has a test of its own, as River checks detectors on data that it downloads."""
+    """KernelOneClassSVM has a test of its own, as River checks detectors on data that it
+    downloads.
+    """
     classes = {public_class(entry.values[0]) for entry in TABLE + AROUND}
     estimators = {value for name in rb.__all__ if isinstance(value := getattr(rb, name), type)}
     estimators = {kind for kind in estimators if issubclass(kind, base.Estimator)}
@@ -129,7 +134,9 @@ def on_the_last(model):
 
 @functools.cache
 def failures_of_rivers(scaler, regression):
-    """What River's linear model fails there: the learn_many of a scaler takes the statistics of a whole batch."""
+    """What River's linear model fails there: the learn_many of a scaler takes the statistics of a
+    whole batch.
+    """
     rivers = linear_model.LinearRegression() if regression else linear_model.LogisticRegression()
     return set(failures(scaler() | rivers, on_the_last(scaler() | rivers)))
 

@@ -1,7 +1,8 @@
-"""The automatic kernel learners, plainly: every class has its own column, every example its own arrays.
+"""The automatic kernel learners, plainly: every class has its own column, every example its own
+arrays.
 
-Written from the specification of the algorithm; formulas in its words. Examples are dicts; features become known, in
-sorted order, when they are first learned, and a missing one is 0.
+Written from the specification of the algorithm; formulas in its words. Examples are dicts; features
+become known, in sorted order, when they are first learned, and a missing one is 0.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ SLOTS = TABLES * DEPTH
 
 
 def draws(text, seed, n, turned=False):
-    """n uniform numbers that depend on a text and the seed; others, if all bits of the key are turned."""
+    """n uniform numbers that depend on a text and the seed; others, if all bits of the key are
+    turned.
+    """
     key = hashlib.blake2b(text.encode(), digest_size=8, key=seed.to_bytes(8, "little")).digest()
     stream = SplitMix(int.from_bytes(key, "little") ^ (2**64 - 1 if turned else 0))
     return np.array([((stream.word() >> 11) + 0.5) * 2.0**-53 for _ in range(n)])
@@ -52,7 +55,9 @@ class Mean(NamedTuple):
 
 
 class Binning:
-    """Tables over few features. The feature of a slot is the one that draws the smallest number for it."""
+    """Tables over few features. The feature of a slot is the one that draws the smallest number for
+    it.
+    """
 
     def __init__(self, seed):
         self.seed, self.best = seed, np.full(SLOTS, 2.0)
@@ -129,7 +134,9 @@ class Auto:
             )
 
     def scaled(self, x):
-        """(moments after the row, the row in their units within 4 of them, 1 and the same within 40)"""
+        """(moments after the row, the row in their units within 4 of them, 1 and the same within
+        40)
+        """
         raw = np.clip([float(x.get(name, 0.0)) for name in self.names], -1e150, 1e150)
         r = max(1.0 / (self.t + 1), 1e-4)
         mean = self.mean + r * (raw - self.mean)
@@ -150,7 +157,9 @@ class Auto:
         return self.recent + self.hard
 
     def remember(self, s, y, w, alpha, hard, error=0.0):
-        """The row comes in for the oldest recent one, which if it is hard comes in for the oldest hard one."""
+        """The row comes in for the oldest recent one, which if it is hard comes in for the oldest
+        hard one.
+        """
         row = {"x": s["z"], "alpha": alpha, "hard": hard}
         goes = self.enter(self.recent, self.W1, self.t, row)
         if goes and goes["hard"] and self.W2:
@@ -170,7 +179,9 @@ class Auto:
         return goes
 
     def look_around(self, s, x, steps):
-        """Scale, look up bins, measure distances from the memory, find the K nearest in it and the archive."""
+        """Scale, look up bins, measure distances from the memory, find the K nearest in it and the
+        archive.
+        """
         s["moments"], s["z"], s["x1"] = self.scaled(x)
         D = np.array([np.sum(self.a * (s["z"] - row["x"]) ** 2) for row in self.memory])
         s["cells"] = self.binning.cells(s["z"])

@@ -1,10 +1,12 @@
-"""The archive of the automatic kernel learners, plainly: entries are objects, and a search sorts what it has found.
+"""The archive of the automatic kernel learners, plainly: entries are objects, and a search sorts
+what it has found.
 
-It holds the latest 12 budgets of rows as they came, in float32, numbered in a ring, in which those that the memory holds
-are passed over. An entry has 16 links, at first to itself: 8 to the nearest entries when it came, and one of 8 others,
-by the number of the row, to each row that came later and linked to it. A search begins with the 20 nearest of the
-memory. A step follows the links of the 2 nearest entries that have not been followed yet, leaves out what was seen or is
-in the memory, and keeps the 20 nearest of all. There are 3 steps, and 10 with 8 classes or more.
+It holds the latest 12 budgets of rows as they came, in float32, numbered in a ring, in which those
+that the memory holds are passed over. An entry has 16 links, at first to itself: 8 to the nearest
+entries when it came, and one of 8 others, by the number of the row, to each row that came later and
+linked to it. A search begins with the 20 nearest of the memory. A step follows the links of the 2
+nearest entries that have not been followed yet, leaves out what was seen or is in the memory, and
+keeps the 20 nearest of all. There are 3 steps, and 10 with 8 classes or more.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ class Archive:
         self.entries, self.held, self.count = {}, set(), 0
 
     def search(self, near, z, a, steps):
-        """[distance, entry, whether it was followed], the nearest first, from those of the memory."""
+        """[distance, entry, whether it was followed], the nearest first, from those of the
+        memory.
+        """
         pool = [list(item) for item in near]
         seen = set(self.held)
         for _ in range(steps):

@@ -11,7 +11,9 @@ from .auto_archive import vote
 
 
 class AutoClassifier(Auto):
-    """Probabilities of all classes; labels become known when they are first learned, two of them before that."""
+    """Probabilities of all classes; labels become known when they are first learned, two of them
+    before that.
+    """
 
     def __init__(self, seed, budget=1000, classes=2):
         super().__init__(seed, budget)

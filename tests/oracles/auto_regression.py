@@ -108,7 +108,9 @@ class AutoRegressor(Auto):
         return np.append(1.0, np.clip(apart, -40.0, 40.0))[: max(self.second, 0) + 1]
 
     def refer_anew(self, mean, sd):
-        """Other units for features that left theirs: x = c + s u is also c' + s' u', so u = shift + factor u'."""
+        """Other units for features that left theirs: x = c + s u is also c' + s' u', so u = shift +
+        factor u'.
+        """
         for f in range(max(self.second, 0)):
             c, unit = self.centre[f], self.unit[f]
             if not sd[f] > 1e-12 * abs(mean[f]):
@@ -228,7 +230,9 @@ class AutoRegressor(Auto):
 
 
 class Change:
-    """The last target and a rise: the forecast of a trend, and how much of it goes into the prediction."""
+    """The last target and a rise: the forecast of a trend, and how much of it goes into the
+    prediction.
+    """
 
     def __init__(self):
         self.newest, self.rises = 0.0, [0.0]

@@ -1,4 +1,6 @@
-"""The automatic learners on words, plainly: a dict of names without end, for every class its own column."""
+"""The automatic learners on words, plainly: a dict of names without end, for every class its own
+column.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ BIAS = object()  # a name that is in every example
 
 
 class Words:
-    """What is known of names: the weights of two linear models, sums, counts, and when they came last."""
+    """What is known of names: the weights of two linear models, sums, counts, and when they came
+    last.
+    """
 
     def __init__(self, columns, counts):
         self.columns, self.counts, self.known = columns, counts, {}

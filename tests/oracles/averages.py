@@ -1,6 +1,8 @@
-"""The mean of the iterates of another reference, as coefficients on the vectors that this one stores.
+"""The mean of the iterates of another reference, as coefficients on the vectors that this one
+stores.
 
-Shamir, Zhang: Stochastic gradient descent for non-smooth optimization. ICML, 2013 (section 4, eta = 3).
+Shamir, Zhang: Stochastic gradient descent for non-smooth optimization. ICML, 2013 (section 4, eta =
+3).
 """
 
 from __future__ import annotations
@@ -9,8 +11,9 @@ import numpy as np
 
 
 class Mean:
-    """`step` is that of the reference, and then the mean moves. Vectors are told apart by identity, so a
-    reference that replaces vectors by new ones (merging, projection) is out of reach."""
+    """`step` is that of the reference, and then the mean moves. Vectors are told apart by identity,
+    so a reference that replaces vectors by new ones (merging, projection) is out of reach.
+    """
 
     def __init__(self, oracle, horizon=None):
         self.oracle, self.horizon, self.t = oracle, horizon, 0

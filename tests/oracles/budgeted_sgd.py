@@ -251,8 +251,8 @@ class BudgetedSGD(OnlineKernelLearner):
     objective    place of a merged pair: "degradation" (its minimiser) or "eq21" (equation 21).
     choice       which vector is projected: "smallest", or "best" (equation 17).
 
-    The ball has the radius sqrt(mean of weight * loss of w = 0) / sqrt(lambda): 1 / sqrt(lambda) for
-    classes without weights, as in the paper. `gradient_errors` are the |E_t| of theorem 1.
+    The ball has the radius sqrt(mean of weight * loss of w = 0) / sqrt(lambda): 1 / sqrt(lambda)
+    for classes without weights, as in the paper. `gradient_errors` are the |E_t| of theorem 1.
 
     The rows of `A` and `X` are in order of insertion (row 0 is the oldest), except with "random",
     where a newcomer takes over the slot of the vector it replaces.
@@ -359,7 +359,9 @@ class BudgetedSGD(OnlineKernelLearner):
         return K[i, i] - K[i, rest] @ _solve(K[np.ix_(rest, rest)], K[rest, i])
 
     def _project(self, p=None):
-        """Equation (16): one vector is projected on all others; equation (17): the one that loses least."""
+        """Equation (16): one vector is projected on all others; equation (17): the one that loses
+        least.
+        """
         if p is None:
             p = self._lightest() if self.choice == "smallest" else self._cheapest()
         rest = [i for i in range(len(self.X)) if i != p]

@@ -1,8 +1,9 @@
 """From scores to probabilities: online Newton steps on the log loss that forget, slow and literal.
 
-Binary: P(+1) = sigmoid(slope f). Multi-class: P(r) ~ exp(slope f_r + lead [r is the first highest]).
-The unknowns are t = log(slope) and lead; a is their matrix of second derivatives (Gauss-Newton), of which
-every example used keeps 99 % (each of the first 1000, then one in three), and a prior of 1 and 4 examples tops it up.
+Binary: P(+1) = sigmoid(slope f). Multi-class: P(r) ~ exp(slope f_r + lead [r is the first
+highest]). The unknowns are t = log(slope) and lead; a is their matrix of second derivatives
+(Gauss-Newton), of which every example used keeps 99 % (each of the first 1000, then one in three),
+and a prior of 1 and 4 examples tops it up.
 """
 
 from __future__ import annotations

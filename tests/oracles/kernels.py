@@ -16,7 +16,9 @@ def _matrix(A):
 
 
 def rbf(gamma, scales=None):
-    """Gaussian kernel exp(-gamma ||a - b||^2), where column j of both is first multiplied by scales[j]."""
+    """Gaussian kernel exp(-gamma ||a - b||^2), where column j of both is first multiplied by
+    scales[j].
+    """
 
     def k(A, B):
         A, B = _matrix(A), _matrix(B)

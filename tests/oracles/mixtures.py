@@ -1,7 +1,9 @@
-"""The mixer of rb.Mixture, slow and literal: Newton steps that forget, and the calibration of the largest probability.
+"""The mixer of rb.Mixture, slow and literal: Newton steps that forget, and the calibration of the
+largest probability.
 
-Log loss: P ~ prod_k p_k^w_k, with p_k = .999 p + .001 / C. Squared loss: my + sum_k w_k (p_k - my), with the running mean my.
-A starts at ridge I, and a thousandth of ridge I and of the first weights comes back with each example.
+Log loss: P ~ prod_k p_k^w_k, with p_k = .999 p + .001 / C. Squared loss: my + sum_k w_k (p_k - my),
+with the running mean my. A starts at ridge I, and a thousandth of ridge I and of the first weights
+comes back with each example.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Projectron and Projectron++: project onto the stored vectors instead of storing one more.
 
-Orabona, Keshet, Caputo: Bounded kernel-based online learning. JMLR, 2009 (threshold).
-Lu, Hoi, Wang, Zhao, Liu: Large scale online kernel learning. JMLR, 2016 (budget, no threshold).
-Wang, Crammer, Vucetic: Multi-class Pegasos on a budget. ICML, 2010 (section 4.2: Orabona et al. project "only onto
-the SVs assigned to the same class").
+Orabona, Keshet, Caputo: Bounded kernel-based online learning. JMLR, 2009 (threshold). Lu, Hoi,
+Wang, Zhao, Liu: Large scale online kernel learning. JMLR, 2016 (budget, no threshold). Wang,
+Crammer, Vucetic: Multi-class Pegasos on a budget. ICML, 2010 (section 4.2: Orabona et al. project
+"only onto the SVs assigned to the same class").
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ class Projectron(KernelPerceptron):
         return projection, length2, max(0.0, self.norm2(x) - length2)
 
     def keep_apart(self, c=None):
-        """A deviation from the paper, where the Gram matrix becomes singular: stored vectors that a newcomer has
-        made combinations of the others become these combinations."""
+        """A deviation from the paper, where the Gram matrix becomes singular: stored vectors that a
+        newcomer has made combinations of the others become these combinations.
+        """
         while len(members := self.span(c)) > 1:
             distances2 = 1.0 / np.diag(np.linalg.inv(self.gram(members)))
             lengths2 = np.diag(self.gram(members))
@@ -112,10 +113,12 @@ class ProjectronPP(Projectron):
 
 @dataclass(eq=False)
 class ProjectronByClass(Projectron):
-    """The span of each class is that of the vectors stored for it; with two classes every vector belongs to both.
+    """The span of each class is that of the vectors stored for it; with two classes every vector
+    belongs to both.
 
-    A mistake adds k(x, .) to the function of its class and subtracts it from that of the runner-up. If both parts lie
-    within the threshold of the spans of these classes, both are projected, else stored.
+    A mistake adds k(x, .) to the function of its class and subtracts it from that of the runner-up.
+    If both parts lie within the threshold of the spans of these classes, both are projected, else
+    stored.
     """
 
     eager = False
@@ -180,6 +183,8 @@ class ProjectronByClass(Projectron):
 
 
 class ProjectronPPByClass(ProjectronByClass, ProjectronPP):
-    """Projectron++ with a span for each class; margin errors are projected on both classes in equal parts."""
+    """Projectron++ with a span for each class; margin errors are projected on both classes in equal
+    parts.
+    """
 
     eager = True

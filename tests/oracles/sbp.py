@@ -172,7 +172,9 @@ def can_iterate(y, fit_bias):
 
 
 def batch(K, y, slack, iterations, choose, fit_bias):
-    """(alpha, bias) after the iterations: the averaged iterate, scaled to margin 1; zeros where none are possible."""
+    """(alpha, bias) after the iterations: the averaged iterate, scaled to margin 1; zeros where
+    none are possible.
+    """
     K, y = np.asarray(K, dtype=float), np.asarray(y, dtype=float)
     start = np.zeros(len(y))
     if not can_iterate(y, fit_bias):

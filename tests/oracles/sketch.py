@@ -8,7 +8,8 @@ import numpy as np
 def sketch(x, gamma, coef0, places, signs, n):
     """The sketch of one row, whose last entry stands for coef0.
 
-    places, signs: one row for each factor of a product, one column for each entry of x and one for the constant.
+    places, signs: one row for each factor of a product, one column for each entry of x and one for
+    the constant.
     """
     x = np.append(np.sqrt(gamma) * np.asarray(x, float), np.sqrt(coef0))
     product = np.ones(n, complex)

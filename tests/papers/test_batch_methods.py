@@ -1,4 +1,6 @@
-"""The batch methods of the 2012 paper's figure 2, each against a slow and obvious implementation."""
+"""The batch methods of the 2012 paper's figure 2, each against a slow and obvious
+implementation.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ def test_pegasos_comes_close_to_the_optimum():
 
 
 def slow_perceptron(X, y, order):
-    """The last iterate, the mean of all, and how many different examples each one was compared with."""
+    """The last iterate, the mean of all, and how many different examples each one was compared
+    with.
+    """
     K, w, iterates, compared = gram(X), np.zeros(len(X)), [], 0
     for i in order:
         compared += np.count_nonzero(w)

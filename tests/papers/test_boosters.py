@@ -1,4 +1,6 @@
-"""`python examples/papers boosters`: AutoKernel beside batch learners that are refitted, and mixtures of both."""
+"""`python examples/papers boosters`: AutoKernel beside batch learners that are refitted, and
+mixtures of both.
+"""
 
 from __future__ import annotations
 

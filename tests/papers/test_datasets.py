@@ -1,4 +1,6 @@
-"""The datasets: what they hold, how their files are found, fetched and read. Nothing here uses a network."""
+"""The datasets: what they hold, how their files are found, fetched and read. Nothing here uses a
+network.
+"""
 
 from __future__ import annotations
 
@@ -485,7 +487,8 @@ def test_connections_are_encoded_by_columns_in_alphabetical_order():
         parsed(b"1,normal.", 1, 46, reading.kdd)
 
 
-# The published forms of files that are LIBSVM text in the mirror, or were never seen, on made-up rows.
+# The published forms of files that are LIBSVM text in the mirror, or were never seen, on made-up
+# rows.
 
 
 def row(n, target, at):

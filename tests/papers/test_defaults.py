@@ -1,4 +1,6 @@
-"""What models do without settings, and that the table of `examples/papers defaults` is what a pipeline gives."""
+"""What models do without settings, and that the table of `examples/papers defaults` is what a
+pipeline gives.
+"""
 
 from __future__ import annotations
 

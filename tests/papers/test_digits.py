@@ -1,8 +1,10 @@
-"""The document's digits are those that the code gives: of the authors' data in their own 20 orders, and of a sample.
+"""The document's digits are those that the code gives: of the authors' data in their own 20 orders,
+and of a sample.
 
-J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016, tables 5, 7, 9:
-mean and standard deviation of the mistakes in percent, or of the squared error. Rows without randomness
-are met to the last digit, the others within what the paper prints as their scatter.
+J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016, tables
+5, 7, 9: mean and standard deviation of the mistakes in percent, or of the squared error. Rows
+without randomness are met to the last digit, the others within what the paper prints as their
+scatter.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ needs_the_authors_data = pytest.mark.skipif(
 
 
 def check_line(record, cell, row):
-    """The document has this line: column, row, the printed figure, ours, the number of runs, the verdict."""
+    """The document has this line: column, row, the printed figure, ours, the number of runs, the
+    verdict.
+    """
     assert "| " + " | ".join(line(record, row)[:6]) + " |" in TEXT
 
 

@@ -215,7 +215,9 @@ def as_measured(record, outcomes):
 @needs_data
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_section_is_made_of_its_measurements(name, committed):
-    """Every verdict, count, note and claim of the document is what rule and records give for them."""
+    """Every verdict, count, note and claim of the document is what rule and records give for
+    them.
+    """
     record = as_measured(RECORDS[name], committed)
     cells = RECORDS[name].available(tasks.ready).cells
     if not all(task.key in committed for cell in cells for task in cell.tasks[:1]):
@@ -261,7 +263,9 @@ def test_the_document_in_the_repository_is_complete():
 
 
 def figures_of(text):
-    """(mean, deviation, half a unit of the last digit of each) of a figure as text; without a deviation 0."""
+    """(mean, deviation, half a unit of the last digit of each) of a figure as text; without a
+    deviation 0.
+    """
     parts = [*text.split(" ± "), "0"]
     halves = [float(verdicts.unit(part)) / 2 for part in parts[:2]]
     return float(parts[0]), float(parts[1]), *halves
@@ -530,7 +534,9 @@ def test_progressive_measurements_are_those_of_one_call(tmp_path, monkeypatch):
     ids=lambda model: type(model).__name__,
 )
 def test_the_mean_is_one_over_rounds_with_an_update(model):
-    """Scores of the mean are the mean of the scores. Rounds that store an example, or change nothing, do not count."""
+    """Scores of the mean are the mean of the scores. Rounds that store an example, or change
+    nothing, do not count.
+    """
     X, y = datasets.Checkerboard(150, seed=1).arrays()
     test = [x for x, _ in datasets.Checkerboard(20, seed=2)]
 

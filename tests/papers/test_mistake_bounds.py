@@ -115,7 +115,9 @@ def test_no_algorithm_errs_more_often_than_its_bound(model, noise):
 
 
 def test_the_perceptron_reaches_its_bound_on_distant_examples():
-    """Kernel values are nearly 0, and those of neighbours mislead, so every example is a mistake once: |g|^2 of them."""
+    """Kernel values are nearly 0, and those of neighbours mislead, so every example is a mistake
+    once: |g|^2 of them.
+    """
     X = 20.0 * np.arange(50.0)[:, None]  # exp(-400) is not 0, of which a model would warn
     y = np.arange(50) % 2 == 1
     model = rb.KernelPerceptronClassifier(RBF(1.0), classes=(False, True))

@@ -1,4 +1,6 @@
-"""`python examples/papers moa`: AutoKernel beside MOA's learners, with a stand-in for CapyMOA where that is missing."""
+"""`python examples/papers moa`: AutoKernel beside MOA's learners, with a stand-in for CapyMOA where
+that is missing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Batch rivals besides those of figure 2 of 2012: SMO without a bias, random waves, and landmarks."""
+"""Batch rivals besides those of figure 2 of 2012: SMO without a bias, random waves, and
+landmarks.
+"""
 
 from __future__ import annotations
 
@@ -135,7 +137,9 @@ def test_the_norm_and_losses_of_a_solution_are_its_own():
 
 
 def projected(X, y, budget, gamma, eager):
-    """The mistakes of projectron.m and proplus.m for several classes, line by line, without repeated rows."""
+    """The mistakes of projectron.m and proplus.m for several classes, line by line, without
+    repeated rows.
+    """
     K, wrong, stored, alpha = rbf(gamma)(X, X), [], [], np.zeros((y.max() + 1, 0))
     inverse = np.zeros((0, 0))
     U = 0.25 * np.sqrt((budget + 1) / np.log(budget + 1))
@@ -189,7 +193,9 @@ def test_without_repeated_rows_the_guard_changes_nothing(kind):
 
 @pytest.mark.parametrize("kind", RELEASED)
 def test_a_repeated_row_spoils_the_inverse(kind):
-    """The same row with both labels is stored twice: the distance to the span is 0 up to rounding."""
+    """The same row with both labels is stored twice: the distance to the span is 0 up to
+    rounding.
+    """
     rng = np.random.default_rng(5)
     X = rng.normal(size=(40, 3))
     X = np.repeat(X, 2, axis=0)

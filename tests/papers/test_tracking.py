@@ -1,6 +1,7 @@
 """KRLS-T against two older kernel filters on chaotic series: the order that its paper reports.
 
-One-step prediction of the Mackey-Glass series, in decibels of the squared error of the last 200 of 993 steps:
+One-step prediction of the Mackey-Glass series, in decibels of the squared error of the last 200 of
+993 steps:
 
                             QKLMS           ALD-KRLS        KRLS-T
     the series stays        -26.7 (46)      -34.1 (65)      -34.2 (60 vectors, forgetting 1)
@@ -19,7 +20,9 @@ GAMMA, BUDGET, EMBEDDED = 1.0, 60, 7
 
 
 def mackey_glass(n, delay, start=None):
-    """x' = 0.2 x(t - delay) / (1 + x(t - delay)^10) - 0.1 x, by Euler steps of 0.1, sampled every 6."""
+    """x' = 0.2 x(t - delay) / (1 + x(t - delay)^10) - 0.1 x, by Euler steps of 0.1, sampled every
+    6.
+    """
     x = list(start if start is not None else 1.2 + 0.1 * np.random.default_rng(0).normal(size=400))
     for _ in range(60 * n):
         late = x[-10 * delay]
@@ -28,7 +31,9 @@ def mackey_glass(n, delay, start=None):
 
 
 def series(changes):
-    """(rows of the last values, the next value), with a little noise; the delay changes half-way."""
+    """(rows of the last values, the next value), with a little noise; the delay changes
+    half-way.
+    """
     x = mackey_glass(600, 30)
     x = mackey_glass(500, 17 if changes else 30, x)[-60 * 1000 :: 60]
     x = np.array(x) - 1.0 + 0.01 * np.random.default_rng(1).normal(size=len(x))
@@ -58,7 +63,9 @@ class QuantizedLMS:
 
 
 class ApproximateLeastSquares:
-    """ALD-KRLS (Engel, Mannor and Meir 2004): least squares over vectors that none of the others span."""
+    """ALD-KRLS (Engel, Mannor and Meir 2004): least squares over vectors that none of the others
+    span.
+    """
 
     def __init__(self, threshold=0.01):
         self.kernel, self.threshold, self.X = rbf(GAMMA), threshold, []

@@ -69,7 +69,9 @@ def test_the_units_of_features_and_targets_do_not_matter(signs):
 
 
 def test_a_target_follows_a_feature_to_its_extremes():
-    """0.37 of the variance was unexplained when linear models saw rows within 4 standard deviations, as the others do."""
+    """0.37 of the variance was unexplained when linear models saw rows within 4 standard
+    deviations, as the others do.
+    """
     rng = np.random.default_rng(3)
     X = rng.lognormal(sigma=1.5, size=(3000, 4))
     y = X[:, 0] + 0.3 * np.std(X[:, 0]) * rng.normal(size=3000)
@@ -118,7 +120,9 @@ def test_the_metric_and_the_mixer_stay_within_their_bounds(model, seed, size):
 
 @pytest.mark.parametrize("kind", [rb.AutoKernelClassifier, rb.AutoKernelRegressor])
 def test_the_model_stays_whole_over_a_hundred_thousand_rounds(kind):
-    """With labels that flip: an inverse kept up to date had lost its definiteness after 37,000 rounds."""
+    """With labels that flip: an inverse kept up to date had lost its definiteness after 37,000
+    rounds.
+    """
     model, sizes = kind(60, seed=1), set()
     for start in range(10):
         X, y = (

@@ -1,4 +1,6 @@
-"""The automatic learners make the predictions of a plain reference written from their specification."""
+"""The automatic learners make the predictions of a plain reference written from their
+specification.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ def test_emerging_features_are_replayed_in_regression(budget, seed):
 
 
 def shops(n, seed=0):
-    """Targets with levels of shops, which are numbered, and of grades; one more shop and another feature come late."""
+    """Targets with levels of shops, which are numbered, and of grades; one more shop and another
+    feature come late.
+    """
     rng = np.random.default_rng(seed)
     levels, stream = 3.0 * rng.normal(size=21), []
     for t in range(n):

@@ -1,4 +1,6 @@
-"""The automatic learners on tables as they are: text is a category, and a missing number is the mean of its column."""
+"""The automatic learners on tables as they are: text is a category, and a missing number is the
+mean of its column.
+"""
 
 from __future__ import annotations
 

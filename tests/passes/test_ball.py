@@ -1,4 +1,6 @@
-"""The ball that the model of Pegasos stays in: large enough for targets and weights, and otherwise that of the paper."""
+"""The ball that the model of Pegasos stays in: large enough for targets and weights, and otherwise
+that of the paper.
+"""
 
 from __future__ import annotations
 

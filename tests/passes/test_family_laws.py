@@ -53,7 +53,9 @@ POWERS = [-300, -30, 0, 0, 0, 8, 30, 33, 60, 150]  # of ten
 
 @pytest.mark.parametrize("seed", range(40))
 def test_the_forgetron_stays_finite_where_kernel_values_have_no_bound(seed):
-    """Weights times scores would not, and a factor that is no number takes the whole model with it."""
+    """Weights times scores would not, and a factor that is no number takes the whole model with
+    it.
+    """
     rng = random.Random(seed)
     model = rb.ForgetronClassifier(rng.choice([2, 3, 8]), Polynomial(3), tuple("abcd"))
     for _ in range(120):
@@ -85,7 +87,9 @@ class Leaving(ProjectronByClass):
 
 
 def near_pairs(seed, n=60):
-    """Pairs of examples that are just far enough apart to be stored both, among others; labels are noise."""
+    """Pairs of examples that are just far enough apart to be stored both, among others; labels are
+    noise.
+    """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
     twins = X + rng.normal(size=X.shape) * 1.5e-5

@@ -1,4 +1,6 @@
-"""Random Fourier features: the frequencies, the kernel they approximate, and FOGD against its reference."""
+"""Random Fourier features: the frequencies, the kernel they approximate, and FOGD against its
+reference.
+"""
 
 from __future__ import annotations
 

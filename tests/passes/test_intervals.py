@@ -1,4 +1,6 @@
-"""The distributions that AutoKernelRegressor predicts: they hold what they say, in any unit and from any file."""
+"""The distributions that AutoKernelRegressor predicts: they hold what they say, in any unit and
+from any file.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,9 @@ STRATEGIES = [None, Merge(3), Project(), RemoveOldest(), RemoveRandom()]
 
 
 def clusters(n, seed=0):
-    """Three Gaussians and one point in a hundred from anywhere, standardised; and which those are."""
+    """Three Gaussians and one point in a hundred from anywhere, standardised; and which those
+    are.
+    """
     rng = np.random.default_rng(seed)
     X = CENTRES[rng.integers(3, size=n)] + 0.5 * rng.normal(size=(n, 2))
     strange = rng.random(n) < 0.01
@@ -32,7 +34,9 @@ def clusters(n, seed=0):
 
 
 def area_under_curve(strange, scores):
-    """The share of pairs of a strange and a usual example in which the strange one has the higher score."""
+    """The share of pairs of a strange and a usual example in which the strange one has the higher
+    score.
+    """
     n = int(strange.sum())
     above = rankdata(scores)[strange].sum() - n * (n + 1) / 2
     return above / (n * (len(scores) - n))

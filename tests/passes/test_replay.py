@@ -1,4 +1,6 @@
-"""Budgeted SGD makes the mistakes of a plain reference written from the paper, with the same scores."""
+"""Budgeted SGD makes the mistakes of a plain reference written from the paper, with the same
+scores.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,8 @@ def test_constant_steps_replay_in_regression(strategy):
 @each_strategy
 @pytest.mark.parametrize("seed", [0, 1])
 def test_emerging_features_and_classes_replay(strategy, seed):
-    # Under the wider kernel 30 vectors are so nearly dependent that two good solvers differ by 3e-6.
+    # Under the wider kernel 30 vectors are so nearly dependent that two good solvers differ by
+    # 3e-6.
     kernel = RBF(0.5) if strategy == "project" else KERNEL
     stream = emerging(400, seed=seed)
     weights = some_weights(stream) if seed else None

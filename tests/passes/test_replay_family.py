@@ -1,4 +1,6 @@
-"""Every algorithm of the Perceptron family makes the mistakes of its plain reference, with the same scores."""
+"""Every algorithm of the Perceptron family makes the mistakes of its plain reference, with the same
+scores.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,8 @@ def test_three_classes_are_replayed_on_real_data(name, data):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_emerging_features_and_classes_are_replayed(name, seed):
     stream = emerging(250, seed=seed)
-    # narrow for BPA-P, which folds a newcomer that the others span, where the reference exchanges it
+    # narrow for BPA-P, which folds a newcomer that the others span, where the reference exchanges
+    # it
     kernel = RBF(4.0) if name == "BPA-projection" else RBF(0.5)
     model, oracle = pair(CASES[name], "binary", kernel)
     weights = some_weights(stream)

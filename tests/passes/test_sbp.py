@@ -1,4 +1,6 @@
-"""The stochastic batch Perceptron: water levels, the batch method, and what a stream makes of it."""
+"""The stochastic batch Perceptron: water levels, the batch method, and what a stream makes of
+it.
+"""
 
 from __future__ import annotations
 
@@ -135,7 +137,7 @@ def assert_batch(X, y, kernel, slack, iterations, fit_bias):
     ("name", "gamma", "slack", "iterations"),
     [("german.numer", 1 / 128, 0.01, 300), ("a9a", 1 / 20, 0.011, 200)],
 )
-def test_refining_a_window_of_all_data_is_the_batch_method(data, name, gamma, slack, iterations, fit_bias):  # fmt: skip
+def test_refining_a_window_of_all_data_is_the_batch_method(data, name, gamma, slack, iterations, fit_bias):  # fmt: skip  # noqa: E501
     X, y = data(name)
     assert_batch(X[:2000], y[:2000], RBF(gamma), slack, iterations, fit_bias)
 

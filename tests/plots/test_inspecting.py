@@ -1,4 +1,6 @@
-"""Plots of what a model has learned: importances, trust in experts, intervals; names at points; counts."""
+"""Plots of what a model has learned: importances, trust in experts, intervals; names at points;
+counts.
+"""
 
 from __future__ import annotations
 

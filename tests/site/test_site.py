@@ -1,4 +1,6 @@
-"""The site is built and looked at: `python -m pytest -m slow tests/site` (needs `pip install -e '.[docs]'` and Chromium)."""
+"""The site is built and looked at: `python -m pytest -m slow tests/site` (needs `pip install -e
+'.[docs]'` and Chromium).
+"""
 
 from __future__ import annotations
 
@@ -161,7 +163,9 @@ def switch_scheme(tab):
 
 @pytest.fixture(scope="module")
 def seen(tab, address, pages):
-    """What goes wrong: {kind: [(page, what)]} of every page, wide and narrow, in light and in dark."""
+    """What goes wrong: {kind: [(page, what)]} of every page, wide and narrow, in light and in
+    dark.
+    """
     found = {"error": [], "elsewhere": [], "sideways": [], "pale": [], "broken": []}
     box, scheme = "document.documentElement", "document.body.getAttribute('data-md-color-scheme')"
     for path in pages:

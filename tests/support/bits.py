@@ -1,7 +1,7 @@
 """Prints a digest of the scores of some models: two processes that print the same agree to the bit.
 
-`python tests/support/bits.py BSGD RBP ...` takes ids of tests/support/models.py; the name of an estimator stands for
-it with default parameters.
+`python tests/support/bits.py BSGD RBP ...` takes ids of tests/support/models.py; the name of an
+estimator stands for it with default parameters.
 """
 
 from __future__ import annotations

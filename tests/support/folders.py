@@ -1,4 +1,6 @@
-"""The folders of tests, test helpers and package, and the import path of processes that tests start."""
+"""The folders of tests, test helpers and package, and the import path of processes that tests
+start.
+"""
 
 from __future__ import annotations
 

@@ -160,7 +160,8 @@ def forge_array(rng, array):
 
 
 def outcome_of(data, max_bytes=2**24):
-    """Load and use a forged file. Returns "refused", or "loaded" after its model has predicted and learned.
+    """Load and use a forged file. Returns "refused", or "loaded" after its model has predicted and
+    learned.
 
     What is loaded is saved again as it was.
     """

@@ -2,9 +2,10 @@
 
     python tests/support/fuzzing.py --operations 4000 --rounds 250        (a million, in one process)
 
-`NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=... python tests/support/fuzzing.py` checks every index in compiled code as well.
-A fault ends the process and prints where it was; the same seed does the same operations again.
-"""
+`NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=... python tests/support/fuzzing.py` checks every index in
+compiled code as well. A fault ends the process and prints where it was; the same seed does the same
+operations again.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -467,7 +468,9 @@ class Fuzzer:
                 pipeline.learn_one(x, any_target(self.rng, self.model))
 
     def without_attributes(self):
-        """A model made by `__new__`, or without an attribute, raises a Python error and does not crash."""
+        """A model made by `__new__`, or without an attribute, raises a Python error and does not
+        crash.
+        """
         model = type(self.model).__new__(type(self.model))
         if self.rng.random() < 0.7:
             state = copy.deepcopy(self.model).__dict__
@@ -534,7 +537,9 @@ def check_answers(model, x):
 
 
 def check_model(model, examples):
-    """Check that the model's answers and the numbers in its block are finite, and that it keeps its budget."""
+    """Check that the model's answers and the numbers in its block are finite, and that it keeps its
+    budget.
+    """
     for x in examples:
         check_answers(model, x)
     if model._block is None:
@@ -565,7 +570,8 @@ def check_model(model, examples):
 
 
 def run(seed, operations, threads=False, number=None):
-    """Do this number of operations. Returns the fuzzer. An error says which operation of this seed raised it.
+    """Do this number of operations. Returns the fuzzer. An error says which operation of this seed
+    raised it.
 
     `number`: of the first model in `MODELS`.
     """

@@ -2,7 +2,8 @@
 
     python tests/support/golden.py      writes them anew, only when the format gets another number
 
-Each is packed, as an AutoKernel has many zeros. Beside them stands what the models answered, in golden.json.
+Each is packed, as an AutoKernel has many zeros. Beside them stands what the models answered, in
+golden.json.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The pages of the guide: `python tests/support/guide.py` runs all of them and draws their figures again.
+"""The pages of the guide: `python tests/support/guide.py` runs all of them and draws their figures
+again.
 
 A page named in NOTEBOOKS is written as a notebook too, with the outputs that it shows in full.
 """
@@ -85,7 +86,9 @@ def cell(kind, text, shown=""):
 
 
 def for_a_notebook(text):
-    """Links as seen from the folder of notebooks; pictures and the link to the notebook itself stay out."""
+    """Links as seen from the folder of notebooks; pictures and the link to the notebook itself stay
+    out.
+    """
     text = re.sub(r"!\[.*?\]\(.*?\)\n", "", text)
     text = re.sub(r" \(The page is a \[notebook\].*\)", "", text)
     return re.sub(r"\]\((?!https?:)", "](guide/", text)

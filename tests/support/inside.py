@@ -86,7 +86,9 @@ def maintained(X, A, strategy, kernel):
 
 
 def check_names(model):
-    """Names have places of their own, all below the width of the table; rows without a name hold nothing."""
+    """Names have places of their own, all below the width of the table; rows without a name hold
+    nothing.
+    """
     features, block = model._features, views(model._block)
     places, width = list(features.places.values()), int(block.head.width)
     assert len(set(places)) == len(places)

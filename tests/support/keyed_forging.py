@@ -64,7 +64,9 @@ class Evil:
 
 
 def code_in_states(folder):
-    """Pickles as states of a template that loads and could not be saved, so that its clones would be pickled."""
+    """Pickles as states of a template that loads and could not be saved, so that its clones would
+    be pickled.
+    """
     marker, path = os.path.join(folder, "was executed"), os.path.join(folder, "file")
     header, arrays = unpacked(file_of(rb.RBPClassifier(5, RBF(0.5, {"a": 1.0}))))
     scales = header["model"]["parameters"]["kernel"]["RBF"]["scales"]
@@ -171,9 +173,9 @@ def pairs_in_checkpoints(folder):
 # Keys
 
 NO_KEYS = [
-    *(b"", b"x", b'"\xff"', b'"a', b"+1", b"01", b"1_0", b" 1", b"1.0", b"-0", b"9" * 5000, b"null", b"true"),
-    *(b"{}", b'{"float":"x"}', b'{"float":"0x1.0p+1"}', b'{"float":"nan"}', b'{"float":1}', b'{"bytes":"x"}'),
-    *(b'{"bytes":7}', b'{"bytes":"AA"}', b"[", b"[null]", b"[1, 2]", b"[NaN]", b'{"float":"inf","more":1}'),
+    *(b"", b"x", b'"\xff"', b'"a', b"+1", b"01", b"1_0", b" 1", b"1.0", b"-0", b"9" * 5000, b"null", b"true"),  # noqa: E501
+    *(b"{}", b'{"float":"x"}', b'{"float":"0x1.0p+1"}', b'{"float":"nan"}', b'{"float":1}', b'{"bytes":"x"}'),  # noqa: E501
+    *(b'{"bytes":7}', b'{"bytes":"AA"}', b"[", b"[null]", b"[1, 2]", b"[NaN]", b'{"float":"inf","more":1}'),  # noqa: E501
 ]  # fmt: skip
 
 

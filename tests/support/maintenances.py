@@ -1,4 +1,6 @@
-"""The support before and after each maintenance of a stream, compared with exhaustive search for a pair."""
+"""The support before and after each maintenance of a stream, compared with exhaustive search for a
+pair.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ ROUNDING = 1e-12  # of the squared lengths that cancel in a degradation
 
 
 def maintenances(model, stream):
-    """(support with the newcomer, gamma, support after) for every example that exceeded the budget."""
+    """(support with the newcomer, gamma, support after) for every example that exceeded the
+    budget.
+    """
     for x, y in stream:
         model.learn_one(x, y, 0.0)  # adds new features and labels
         before, t = support(model), int(model._state_record().rounds)

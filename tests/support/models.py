@@ -253,7 +253,9 @@ def one_of_each(entries):
 
 
 def crossed(entries, values):
-    """(model, value) as parameters: the first value for all models, the others for one of each class."""
+    """(model, value) as parameters: the first value for all models, the others for one of each
+    class.
+    """
     first, *others = values
     pairs = [(entry, first) for entry in entries]
     pairs += [(entry, value) for value in others for entry in one_of_each(entries)]

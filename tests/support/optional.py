@@ -1,7 +1,8 @@
 """Packages that only some tests need: tests that use a missing one are skipped, and all others run.
 
-`from optional import pandas as pd` gives the package, or a stand-in that skips the test that uses it.
-`needs_compiler` marks tests that need numba's compiler, `needs_cache` those that need compiled functions on disk.
+`from optional import pandas as pd` gives the package, or a stand-in that skips the test that uses
+it. `needs_compiler` marks tests that need numba's compiler, `needs_cache` those that need compiled
+functions on disk.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ needs_cache = pytest.mark.skipif(
 
 
 class Missing:
-    """Stands for a missing package. Skips the test that uses it, or a whole file that uses it on import."""
+    """Stands for a missing package. Skips the test that uses it, or a whole file that uses it on
+    import.
+    """
 
     def __init__(self, name):
         self._name = name

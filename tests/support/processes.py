@@ -16,7 +16,9 @@ KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows SIGTERM kills a 
 
 
 def output_of(*arguments, **variables):
-    """The output of Python with these arguments and environment variables. Fails unless its exit code is 0."""
+    """The output of Python with these arguments and environment variables. Fails unless its exit
+    code is 0.
+    """
     command = [sys.executable, "-W", "ignore", *map(str, arguments)]
     done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)
     assert done.returncode == 0, f"exit code {done.returncode}:\n{done.stderr[-3000:]}"
@@ -36,7 +38,9 @@ def ended(code, *arguments, limit=300, **variables):
 
 
 def in_threads(*works):
-    """Run functions at the same time. Raises the first error; a thread that does not end is one, too."""
+    """Run functions at the same time. Raises the first error; a thread that does not end is one,
+    too.
+    """
     errors, barrier = [], threading.Barrier(len(works))
 
     def safely(work):
@@ -57,7 +61,8 @@ def in_threads(*works):
 
 
 def interrupted(work, moment, event, passed_over=lambda code: False):
-    """Run a function with a KeyboardInterrupt at this moment, if there is such a moment. Returns whether there was.
+    """Run a function with a KeyboardInterrupt at this moment, if there is such a moment. Returns
+    whether there was.
 
     Moments are events ("call" or "line") in code of the package; the first is number 1.
     """
@@ -85,7 +90,8 @@ def interrupted(work, moment, event, passed_over=lambda code: False):
 
 
 def interrupted_at(moment, work):
-    """A KeyboardInterrupt at a moment in which CPython answers signals: where a function begins, or behind a call of C.
+    """A KeyboardInterrupt at a moment in which CPython answers signals: where a function begins, or
+    behind a call of C.
 
     Returns the error, or None if there is no such moment.
     """

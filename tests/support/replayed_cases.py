@@ -18,7 +18,9 @@ import river_budget as rb
 
 
 def case(estimator, oracle, own=(), its=(), **both):
-    """(estimator, its parameters, reference, its parameters) from those of both, the model's and the reference's own."""
+    """(estimator, its parameters, reference, its parameters) from those of both, the model's and
+    the reference's own.
+    """
     return estimator, both | dict(own), oracle, both | dict(its)
 
 

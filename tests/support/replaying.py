@@ -123,7 +123,9 @@ def assert_classes_replay(model, oracle, stream, labels=(), weights=None):
 
 
 def plain_frequencies(name, kernel, n, seed=SEED):
-    """The definition of frequencies, repeated here: it must never change, as files contain seeds only."""
+    """The definition of frequencies, repeated here: it must never change, as files contain seeds
+    only.
+    """
     text = repr(float(name)) if isinstance(name, (int, float)) else repr(name)
     digest = hashlib.blake2b(text.encode(), digest_size=8, key=seed.to_bytes(8, "little")).digest()
     words = SplitMix(int.from_bytes(digest, "little"))

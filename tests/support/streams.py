@@ -11,7 +11,8 @@ LABELS = ("blue", "amber", "coral", "dun")
 
 
 def emerging(n, n_features=8, n_labels=4, seed=0):
-    """n examples: new features and labels appear at even intervals, and every other value is missing.
+    """n examples: new features and labels appear at even intervals, and every other value is
+    missing.
 
     Each label has one cluster; a share of the labels is noise. Returns a list of (x, label).
     """
@@ -36,7 +37,9 @@ def _emerging(n, n_features, n_labels, seed):
 
 
 def smooth(n, n_features=5, seed=0):
-    """n examples for regression: a wave over features that appear one after the other, plus noise."""
+    """n examples for regression: a wave over features that appear one after the other, plus
+    noise.
+    """
     return list(_smooth(n, n_features, seed))
 
 

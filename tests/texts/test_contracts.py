@@ -1,4 +1,6 @@
-"""What every estimator, kernel and strategy owes: a reference, a place in the texts, answers about files."""
+"""What every estimator, kernel and strategy owes: a reference, a place in the texts, answers about
+files.
+"""
 
 from __future__ import annotations
 

@@ -81,7 +81,10 @@ ESTIMATORS = [
     kind for _, kind in PUBLIC if isinstance(kind, type) and issubclass(kind, StreamModel)
 ]
 OWN_WORDS = {  # parameters that mean something else, or more, in these families
-    "budget": "AutoKernel KernelPerceptron BSGD KernelOneClassSVM NOGD NORMA Nystroem Projectron ProjectronPP",
+    "budget": (
+        "AutoKernel KernelPerceptron BSGD KernelOneClassSVM NOGD NORMA Nystroem Projectron "
+        "ProjectronPP"
+    ),
     "classes": "BudgetPerceptron NORMA SBP",
     "epsilon": "NORMA",
     "kernel": "FOGD PolynomialCountSketch RandomFourier",
@@ -96,7 +99,10 @@ OWN_WORDS = {  # parameters that mean something else, or more, in these families
     "rank": "Nystroem",
     "removal": "BOGD",
     "sampling": "BOGD",
-    "seed": "AutoKernel BSGD KernelPerceptron FOGD KernelOneClassSVM PolynomialCountSketch RandomFourier RBFSampler",
+    "seed": (
+        "AutoKernel BSGD KernelPerceptron FOGD KernelOneClassSVM PolynomialCountSketch "
+        "RandomFourier RBFSampler"
+    ),
     "threshold": "ProjectronPP",
 }
 

@@ -181,8 +181,9 @@ def test_the_example_with_own_tables_is_the_tracker(monkeypatch, tmp_path):
     assert power * found.sigma**2 == pytest.approx(expected.sigma**2, rel=1e-9)
 
 
-# What a class of the package may define besides its algorithm and parameters: methods for users, a distribution beside a
-# prediction, and a transformer's names. AutoKernel, whose memory is of its own kind, overrides methods of StreamModel
+# What a class of the package may define besides its algorithm and parameters: methods for users, a
+# distribution beside a prediction, and a transformer's names. AutoKernel, whose memory is of its
+# own kind, overrides methods of StreamModel
 OVERRIDDEN = {"_n_outputs", "_feature_names", "_reading", "transform_one", "predict_one", "no_sum"}
 
 

@@ -1,4 +1,6 @@
-"""What the guide shows runs, and its recipes do what they promise, with stand-ins for Kafka and Spark."""
+"""What the guide shows runs, and its recipes do what they promise, with stand-ins for Kafka and
+Spark.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +91,9 @@ class Broker:
 
 
 class Consumer:
-    """Reads a topic as confluent_kafka's consumer does. Dies when so many batches have been read."""
+    """Reads a topic as confluent_kafka's consumer does. Dies when so many batches have been
+    read.
+    """
 
     def __init__(self, broker, batches=1000):
         self.broker, self.batches = broker, batches

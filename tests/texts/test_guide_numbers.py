@@ -1,4 +1,6 @@
-"""Measured numbers: a command beside each on every page, which exists, and which prints what the page shows."""
+"""Measured numbers: a command beside each on every page, which exists, and which prints what the
+page shows.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def hidden(text):
 
 
 def unproved(section):
-    """Measured numbers of a section in which no command stands and whose code does not print them."""
+    """Measured numbers of a section in which no command stands and whose code does not print
+    them.
+    """
     code = "".join(found for _, found in guide.FENCE.findall(section))
     prose = guide.FENCE.sub("", section)
     for phrase in GIVEN:

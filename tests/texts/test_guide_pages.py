@@ -1,4 +1,6 @@
-"""Every page of the guide: all its code runs and says what it prints, its pictures are drawn, its links lead somewhere; and the notebook."""
+"""Every page of the guide: all its code runs and says what it prints, its pictures are drawn, its
+links lead somewhere; and the notebook.
+"""
 
 from __future__ import annotations
 

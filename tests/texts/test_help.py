@@ -1,4 +1,6 @@
-"""What a newcomer sees of the package at Python's prompt: help, members, and errors of missing extras."""
+"""What a newcomer sees of the package at Python's prompt: help, members, and errors of missing
+extras.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The packages that the tests need: with the package's own dependencies and pytest alone, all files can be read."""
+"""The packages that the tests need: with the package's own dependencies and pytest alone, all files
+can be read.
+"""
 
 from __future__ import annotations
 

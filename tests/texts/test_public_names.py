@@ -1,4 +1,6 @@
-"""What an estimator shows: its parameters, River's interface, and the names that are listed here."""
+"""What an estimator shows: its parameters, River's interface, and the names that are listed
+here.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ ESTIMATORS = {
 }
 MOST = 28  # River's LogisticRegression has 18
 RIVERS = (
-    "clone mutate learn_one learn_many predict_one predict_many predict_proba_one predict_proba_many "
+    "clone mutate learn_one learn_many predict_one predict_many predict_proba_one "
+    "predict_proba_many "
     "transform_one transform_many score_one debug_one memory_usage"
 )
 ALWAYS = "algorithm kernel n_examples summary"

@@ -35,7 +35,9 @@ WEIGHTS = [0.5, 0.2, 0.3]
 
 @functools.cache
 def examples(seed, n=60, kind="labels", own=True):
-    """Examples for one model: clusters with labels of which it does not see all, a feature of its own."""
+    """Examples for one model: clusters with labels of which it does not see all, a feature of its
+    own.
+    """
     rng = np.random.default_rng(seed)
     centres = np.random.default_rng(99).normal(size=(4, 5))
     stream = []
@@ -67,7 +69,9 @@ def learned_apart(pipeline, kind, n_models):
 
 
 def apart(model, n_models=3, n=60, own=True):
-    """Copies that have learned different examples, some labels and features known to one of them only."""
+    """Copies that have learned different examples, some labels and features known to one of them
+    only.
+    """
     fresh = model.clone()
     return [taught(copy.deepcopy(fresh), seed, n, own) for seed in range(n_models)]
 

@@ -20,7 +20,9 @@ FIRST = datetime.datetime(2025, 1, 1)
 
 
 def rows_of(n=N, seed=1):
-    """Rows of a business: a number, a whole number, two categories, a flag and a day, each with gaps."""
+    """Rows of a business: a number, a whole number, two categories, a flag and a day, each with
+    gaps.
+    """
     rng = random.Random(seed)
     for t in range(n):
         x = {

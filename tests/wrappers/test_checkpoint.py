@@ -1,4 +1,6 @@
-"""Checkpoint: model and position in one file, found again after a restart; and the guide's loop over Kafka."""
+"""Checkpoint: model and position in one file, found again after a restart; and the guide's loop
+over Kafka.
+"""
 
 from __future__ import annotations
 

@@ -21,7 +21,9 @@ from river_budget.wrappers import delayed
 
 
 def changing(n, seed, flip=0.005, hint=0.2, reverse=False):
-    """Rows that hint at a hidden state, which is the label, or says in which direction the first feature points."""
+    """Rows that hint at a hidden state, which is the label, or says in which direction the first
+    feature points.
+    """
     rng, state, found = random.Random(seed), False, []
     for _ in range(n):
         state ^= rng.random() < flip
@@ -120,7 +122,9 @@ def test_rare_classes_lose_little_against_their_share(share, hint, delay):
 
 @pytest.mark.parametrize(("delay", "loss"), [(1, 0.26), (100, 0.32), (500, 0.46)])
 def test_on_a_stream_that_does_not_change_it_is_believed_soon(delay, loss):
-    """Surprises do not resemble each other here, so a label says what it says however late it comes."""
+    """Surprises do not resemble each other here, so a label says what it says however late it
+    comes.
+    """
     assert log_loss(rb.Delayed(auto()), list(datasets.Bananas()), delay) < loss
 
 
@@ -419,7 +423,9 @@ def test_rows_are_one_if_they_are_equal(one, other, same):
 
 
 def test_ctrl_c_leaves_held_predictions_that_find_their_labels():
-    """At each moment in which a function begins or one of C ends: later labels of the row raise no KeyError."""
+    """At each moment in which a function begins or one of C ends: later labels of the row raise no
+    KeyError.
+    """
     started = rb.Delayed(rb.RBPClassifier(5, seed=1))
     for i in range(9):
         started.learn_one({"a": float(i)}, i % 2 == 0)

@@ -1,4 +1,6 @@
-"""Guard: whatever is no finite number stays out, one by one and in frames, arrays and sparse matrices."""
+"""Guard: whatever is no finite number stays out, one by one and in frames, arrays and sparse
+matrices.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Mixture: models of River under weights that are learned online, beside a slow and literal copy of its mathematics."""
+"""Mixture: models of River under weights that are learned online, beside a slow and literal copy of
+its mathematics.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ import river_budget as rb
 
 
 class Says(base.Classifier):
-    """Gives the probabilities that a feature of the example holds, and remembers what it has learned."""
+    """Gives the probabilities that a feature of the example holds, and remembers what it has
+    learned.
+    """
 
     def __init__(self, name=0):
         self.name, self.learned = name, []
@@ -41,7 +45,9 @@ class Tells(base.Regressor):
 
 
 def spoken(n, classes, seed=1):
-    """(probabilities of three models, label, weight): the first knows something, the second too much, the third nothing."""
+    """(probabilities of three models, label, weight): the first knows something, the second too
+    much, the third nothing.
+    """
     rng = np.random.default_rng(seed)
     for _ in range(n):
         y = int(rng.integers(classes))

@@ -1,4 +1,6 @@
-"""Our scalers: River's numbers, whatever comes in whatever order, and from any number of threads."""
+"""Our scalers: River's numbers, whatever comes in whatever order, and from any number of
+threads.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +110,9 @@ def stream(n, names=PLAIN_NAMES, seed=0):
 
 @pytest.mark.parametrize("scaler", OURS)
 def test_examples_with_exactly_the_known_names_have_the_numbers_of_all_others(scaler):
-    """One scaler meets an example's own names only, the other one more, so that its rows are never whole."""
+    """One scaler meets an example's own names only, the other one more, so that its rows are never
+    whole.
+    """
     whole, other = scaler.clone(), scaler.clone()
     other.learn_one({"other": 1.0})
     for x in [dict.fromkeys(PLAIN_NAMES, float(i)) for i in range(5)] + list(stream(50)):
@@ -170,7 +174,9 @@ def test_threads_learn_every_example_once_and_others_transform(scaler):
 @pytest.mark.parametrize("adds_up", [True, False])
 @pytest.mark.parametrize("scaler", OURS)
 def test_a_value_that_uses_the_scaler_leaves_both_examples_right(scaler, adds_up):
-    """Converting it learns another example, with more new names than there is room for, and scales one."""
+    """Converting it learns another example, with more new names than there is room for, and scales
+    one.
+    """
     nested, apart = scaler.clone(), scaler.clone()
     other = {"a": 5.0} | {f"n{i}": 1.0 for i in range(20)}
 
@@ -195,7 +201,9 @@ def test_a_value_that_uses_the_scaler_leaves_both_examples_right(scaler, adds_up
 
 @pytest.mark.parametrize("scaler", OURS)
 def test_a_signal_handler_may_make_room_while_room_is_made(scaler, monkeypatch):
-    """It comes where the table has been measured and a wider one made, and learns even more new names."""
+    """It comes where the table has been measured and a wider one made, and learns even more new
+    names.
+    """
     scaler, apart = scaler.clone(), scaler.clone()
     narrow, wide = ({f"{n}-{i}": float(i) for i in range(n)} for n in (20, 200))
     tile = np.tile

@@ -1,4 +1,6 @@
-"""The estimators for scikit-learn: its own checks, its tools, and the same model as without them."""
+"""The estimators for scikit-learn: its own checks, its tools, and the same model as without
+them.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ def unfitted():
     yield "FOGD-R", BudgetRegressor(rb.FOGDRegressor(100))
 
 
-# Those that scikit-learn expects of SGDClassifier and SGDRegressor: weights are steps, not repetitions
+# Those that scikit-learn expects of SGDClassifier and SGDRegressor: weights are steps, not
+# repetitions
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": "steps differ from repetitions",
     "check_sample_weight_equivalence_on_sparse_data": "steps differ from repetitions",

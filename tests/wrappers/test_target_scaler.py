@@ -1,4 +1,6 @@
-"""Our TargetStandardScaler: River's numbers around any regressor; what is refused leaves it as it was."""
+"""Our TargetStandardScaler: River's numbers around any regressor; what is refused leaves it as it
+was.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Records with the titles and notes of records.toml, other texts and figures in files, and which datasets are there."""
+"""Records with the titles and notes of records.toml, other texts and figures in files, and which
+datasets are there.
+"""
 
 from __future__ import annotations
 
@@ -28,5 +30,7 @@ def record(
 
 
 def first_at_hand(*names: str) -> str:
-    """The first of these datasets that can be read without a download; where none can, the first."""
+    """The first of these datasets that can be read without a download; where none can, the
+    first.
+    """
     return next(filter(at_hand, names), names[0])

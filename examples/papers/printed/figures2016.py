@@ -1,4 +1,6 @@
-"""The figures of the paper of 2016: along the stream, over the number of features and over budgets; their claims."""
+"""The figures of the paper of 2016: along the stream, over the number of features and over budgets;
+their claims.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +97,9 @@ def feature_panels(record: Record, store: Outcomes) -> Iterable[Panel]:
 
 
 def sweep_of_budgets() -> Iterator[Cell]:
-    """Cells of figure 4; FOGD has four features for each vector, NOGD a fifth of the budget as rank."""
+    """Cells of figure 4; FOGD has four features for each vector, NOGD a fifth of the budget as
+    rank.
+    """
     for data, models in BUDGET_DATA.items():
         made = models(data)
         for row in WITHOUT_BUDGET:
@@ -142,7 +146,9 @@ def ends(cells: Iterable[Cell], store: Outcomes, what: str = "values") -> dict[s
 def best_of(
     rows: tuple[str, ...], what: str = "values", besides: tuple[str, ...] = ()
 ) -> Callable[[Record, Outcomes], Finding | None]:
-    """Whether the smallest figure, but for some rows, is one of these rows', on more than half of the sets."""
+    """Whether the smallest figure, but for some rows, is one of these rows', on more than half of
+    the sets.
+    """
 
     def check(record: Record, store: Outcomes) -> Finding | None:
         winners = {}
@@ -174,7 +180,8 @@ def budget_saves_time(record: Record, store: Outcomes) -> Finding | None:
 
 
 @claim(
-    "more features mean fewer mistakes, and beyond 5 waves or a rank of .1 per vector of the budget little is "
+    "more features mean fewer mistakes, and beyond 5 waves or a rank of .1 per vector of the "
+    "budget little is "
     "gained."
 )
 def more_features_help(record: Record, store: Outcomes) -> Finding | None:
@@ -202,7 +209,9 @@ def larger_budget_helps(record: Record, store: Outcomes) -> Finding | None:
 
 @claim("the Projectrons, FOGD and NOGD are best for most cases, above all at small budgets.")
 def spanning_wins_small(record: Record, store: Outcomes) -> Finding | None:
-    """Whether at the smallest budget one of the Projectrons, FOGD or NOGD makes the fewest mistakes."""
+    """Whether at the smallest budget one of the Projectrons, FOGD or NOGD makes the fewest
+    mistakes.
+    """
     parts, good = [], True
     for data, rows in _curves(record, store).items():
         small = {row: b[min(b)] for row, b in rows.items()}
@@ -226,7 +235,8 @@ FEWEST_MISTAKES = Claim(
     best_of(OURS, besides=UNLIMITED),
 )
 LEAST_TIME = Claim(
-    "FOGD takes the least time of all, as MATLAB spreads its matrix products over six cores (in C++ the paper "
+    "FOGD takes the least time of all, as MATLAB spreads its matrix products over six cores (in "
+    "C++ the paper "
     "finds NOGD faster).",
     best_of(("FOGD",), "seconds"),
 )

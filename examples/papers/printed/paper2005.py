@@ -1,7 +1,10 @@
-"""O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 2005.
+"""O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron: a kernel-based Perceptron on a fixed
+budget. NIPS 2005.
 
-Theorems 1 and 2: the mistake bounds, and those of RBP and Projectron, beside the mistakes on a stream. Figure 2: mistakes over budgets, Forgetron against CKS, with the kernel (1 + a.b)^5. The paper prints no digits but
-the Perceptron's mistakes, 14,626 and 1,886. Its census-income (adult) is not a9a, which stands in for it.
+Theorems 1 and 2: the mistake bounds, and those of RBP and Projectron, beside the mistakes on a
+stream. Figure 2: mistakes over budgets, Forgetron against CKS, with the kernel (1 + a.b)^5. The
+paper prints no digits but the Perceptron's mistakes, 14,626 and 1,886. Its census-income (adult) is
+not a9a, which stands in for it.
 """
 
 from __future__ import annotations
@@ -44,7 +47,9 @@ def cells() -> Iterator[Cell]:
 
 
 def tasks_of(data: str, model: Any) -> tuple[Task, ...]:
-    """A task for each order; on MNIST each with one of the 126 ways to split the digits into two sets of five."""
+    """A task for each order; on MNIST each with one of the 126 ways to split the digits into two
+    sets of five.
+    """
     ways = [way for way in itertools.combinations(range(10), 5) if 0 in way]
     chosen = np.random.default_rng(0).permutation(len(ways))[:REPEATS]
     tasks = []
@@ -93,7 +98,8 @@ WINS_ON_MNIST = Claim(
 
 
 @claim(
-    "on census-income Forgetron is almost as good as the Perceptron with a fifth of its examples (here on a9a)."
+    "on census-income Forgetron is almost as good as the Perceptron with a fifth of its examples "
+    "(here on a9a)."
 )
 def fifth_is_enough(record: Record, store: Outcomes) -> Finding | None:
     """Whether 2000 vectors of Forgetron come within 1.5 points of the Perceptron."""
@@ -101,7 +107,10 @@ def fifth_is_enough(record: Record, store: Outcomes) -> Finding | None:
     if not {"Forgetron", "Perceptron"} <= found.keys() or 2000 not in found["Forgetron"]:
         return None
     ours, full = found["Forgetron"][2000], found["Perceptron"][0]
-    text = f"on a9a Forgetron makes {percent(ours)} mistakes with 2000 and the Perceptron {percent(full)}"
+    text = (
+        f"on a9a Forgetron makes {percent(ours)} mistakes with 2000 and the Perceptron "
+        f"{percent(full)}"
+    )
     return Finding(ours <= full + 0.015, text)
 
 

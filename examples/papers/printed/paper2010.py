@@ -1,9 +1,10 @@
 """Z. Wang, K. Crammer, S. Vucetic. Multi-class Pegasos on a budget. ICML 2010.
 
-Features have mean 0 and standard deviation 1, but for usps, whose features are as published, and l2 = 1e-4. A model
-learns for one pass, then its accuracy is measured on held-out examples. For every cell the width is the best of {1, 4,
-16, 64} / number of features, as in the paper, chosen on two orders of the examples that the tables do not use; on usps
-it is the one of these, or of 2 and 8, whose figure is nearest to the printed one.
+Features have mean 0 and standard deviation 1, but for usps, whose features are as published, and l2
+= 1e-4. A model learns for one pass, then its accuracy is measured on held-out examples. For every
+cell the width is the best of {1, 4, 16, 64} / number of features, as in the paper, chosen on two
+orders of the examples that the tables do not use; on usps it is the one of these, or of 2 and 8,
+whose figure is nearest to the printed one.
 
 Letter is all 20,000 rows, 16,000 to learn from; usps its two published files.
 """
@@ -23,8 +24,8 @@ from ..records.tasks import Task, repeated
 from ..records.verdicts import Finding, Printed, claim, percent
 from .described import record
 
-# Orders, else 5. The last iterates on letter scatter by 2 points; with 500 vectors its eq. (21) takes long; and so
-# does the test of tens of thousands of vectors
+# Orders, else 5. The last iterates on letter scatter by 2 points; with 500 vectors its eq. (21)
+# takes long; and so does the test of tens of thousands of vectors
 REPEATS = {"letter": 10, ("letter", "merge, eq. (21)", 500): 5}
 UNLIMITED_ORDERS = {"waveform": 2, "checkerboard": 2}
 STRATEGIES = {
@@ -34,9 +35,10 @@ STRATEGIES = {
     "random": rb.maintenance.RemoveRandom(),
     "smallest": rb.maintenance.RemoveSmallest(),
 }
-# (data, budget): the paper's figures for merging (by its eq. 21), projection, removal of a random vector and of the
-# smallest; then the widths for all of STRATEGIES, in units of 1 / number of features, from the paper's grid of 1, 4,
-# 16, 64. 2 is its 4 if its kernel was that of the authors' toolbox, exp(-gamma |x - z|^2 / 2)
+# (data, budget): the paper's figures for merging (by its eq. 21), projection, removal of a random
+# vector and of the smallest; then the widths for all of STRATEGIES, in units of 1 / number of
+# features, from the paper's grid of 1, 4, 16, 64. 2 is its 4 if its kernel was that of the authors'
+# toolbox, exp(-gamma |x - z|^2 / 2)
 PRINTED_TABLE_1 = {
     ("usps", 100): ("92.0 0.2", "90.5 0.4", "78.3 1.5", "78.6 4.0", (4, 4, 2, 8, 8)),
     ("usps", 500): ("93.9 0.3", "92.4 0.4", "88.5 0.6", "89.4 0.6", (4, 4, 2, 16, 8)),
@@ -47,10 +49,11 @@ PRINTED_TABLE_1 = {
     ("checkerboard", 100): ("99.5 0.1", "98.2 0.3", "83.6 1.0", "83.9 1.1", (16,) * 5),
     ("checkerboard", 500): ("99.8 0.0", "99.0 0.2", "90.3 0.4", "90.9 0.5", (64,) * 5),
 }
-# Chosen by looking at the printed figures, and how many settings were tried: preparations and widths on usps, three
-# widths for projection on waveform
+# Chosen by looking at the printed figures, and how many settings were tried: preparations and
+# widths on usps, three widths for projection on waveform
 TRIED = {"usps": 9, ("waveform", "project", 100): 3}
-# (data, budget): Projectron++ as printed; then the width, and the threshold that gives about `budget` vectors
+# (data, budget): Projectron++ as printed; then the width, and the threshold that gives about
+# `budget` vectors
 PRINTED_PROJECTRON = {
     ("usps", 100): ("81.1 3.2", 1, 0.6551),
     ("usps", 500): ("92.0 0.5", 2, 0.55),
@@ -61,7 +64,8 @@ PRINTED_PROJECTRON = {
     ("checkerboard", 100): ("96.9 0.4", 16, 0.214),
     ("checkerboard", 500): ("98.2 0.3", 64, 0.00295),
 }
-# Without a budget: the printed figure, the printed number of vectors, the width, and the number of examples (0: all)
+# Without a budget: the printed figure, the printed number of vectors, the width, and the number of
+# examples (0: all)
 WITHOUT_BUDGET = {
     "usps": ("94.2 0.3", "4.2K", 4, 0),
     "letter": ("95.7 0.1", "10K", 16, 0),
@@ -108,7 +112,9 @@ def options(data: str, n: int, **more: bool) -> tuple[tuple[str, object], ...]:
 
 
 def tasks(data: str, n: int, model: base.Classifier, orders: int, curve: bool) -> tuple[Task, ...]:
-    """A task for each order. The tasks of the tables are those of the figures where these have some."""
+    """A task for each order. The tasks of the tables are those of the figures where these have
+    some.
+    """
     name = FILES.get(data, data)
     return repeated(orders, "holdout", name, model, options(data, n, curve=curve))
 
@@ -121,7 +127,9 @@ def model(data: str, budget: int | None, strategy: str | None, width: float) -> 
 
 
 def size(data: str, budget: int, strategy: str) -> int:
-    """The number of examples: that of the paper, except for strategies that are slow; 0 where the data are files."""
+    """The number of examples: that of the paper, except for strategies that are slow; 0 where the
+    data are files.
+    """
     return FEWER.get((data, strategy, budget), PAPER_EXAMPLES.get(data, 0))
 
 
@@ -218,7 +226,8 @@ def covertype() -> Iterator[Cell]:
 
 # Known causes of differences: by row and dataset, or by dataset.
 EQ21_NOTE = (
-    "in ours the new vector may lie beyond the heavier one, in the authors' later toolbox not; which of the two the "
+    "in ours the new vector may lie beyond the heavier one, in the authors' later toolbox not; "
+    "which of the two the "
     "paper's program does is not known"
 )
 NOTES: dict[object, str] = {
@@ -227,7 +236,7 @@ NOTES: dict[object, str] = {
     (
         "smallest",
         "letter",
-    ): "no reason found: in 30 orders it is 40.2 ± 2.3, and widths of 4, 8 and 64 give 38.0, 39.5 and 40.0",
+    ): "no reason found: in 30 orders it is 40.2 ± 2.3, and widths of 4, 8 and 64 give 38.0, 39.5 and 40.0",  # noqa: E501
     ("merge, eq. (21)", "letter"): EQ21_NOTE,
     "checkerboard": "how the paper draws its points and its board is not stated",
     ("merge, eq. (21)", "checkerboard"): "ours has a tenth of the examples",
@@ -244,7 +253,9 @@ UNLIMITED = "BSGD without budget"
 
 
 def evolution(data: str) -> Iterator[Cell]:
-    """Accuracy along the stream, each strategy at its own width, and without a budget: the runs of table 1."""
+    """Accuracy along the stream, each strategy at its own width, and without a budget: the runs of
+    table 1.
+    """
     table = {cell.row: cell for cell in table_1() if cell.column in (f"{data}, B = 100", data)}
     for strategy, name in [*CURVE_NAMES.items(), ("no budget", UNLIMITED)]:
         yield Cell(name, data, table[strategy].tasks, scale=100.0)
@@ -268,10 +279,13 @@ def times() -> Iterator[Cell]:
 
 
 @claim(
-    "merging and projection follow the model without a budget and in the end pass it; removal stays below."
+    "merging and projection follow the model without a budget and in the end pass it; removal "
+    "stays below."
 )
 def keeps_up(record: Record, store: Outcomes) -> Finding | None:
-    """Whether merging and projection end above both removals, and no lower than without a budget."""
+    """Whether merging and projection end above both removals, and no lower than without a
+    budget.
+    """
     ends = {cell.row: last(cell, store) for cell in record.cells}
     names = [*CURVE_NAMES.values(), UNLIMITED]
     values = [value for name in names if (value := ends.get(name)) is not None]

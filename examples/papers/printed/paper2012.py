@@ -1,8 +1,8 @@
 """A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012.
 
-Figure 2 (methods that see all examples from the start, against the number of kernel evaluations) and figure 3 of the
-appendix (random Fourier features), on Reuters and on adult as a9a; and the comparison with LIBSVM in the text of
-section 5.
+Figure 2 (methods that see all examples from the start, against the number of kernel evaluations)
+and figure 3 of the appendix (random Fourier features), on Reuters and on adult as a9a; and the
+comparison with LIBSVM in the text of section 5.
 """
 
 from __future__ import annotations
@@ -120,7 +120,9 @@ def without_bias(record: Record, store: Outcomes, data: str) -> dict[str, Line]:
 
 
 def panels(record: Record, store: Outcomes) -> Iterable[Panel]:
-    """A panel for each dataset of the methods without a bias, SMO among them, and one of SBP with a bias on adult."""
+    """A panel for each dataset of the methods without a bias, SMO among them, and one of SBP with a
+    bias on adult.
+    """
     named = [
         (title, list(without_bias(record, store, data).values())) for data, title in TITLES.items()
     ]
@@ -160,7 +162,10 @@ def sbp_leads(record: Record, store: Outcomes) -> Finding | None:
         rivals = [min(at(lines["Pegasos"], x), at(lines["SDCA"], x)) for x in places]
         won = sum(at(lines["SBP"], x) < y + 1e-9 for x, y in zip(places, rivals, strict=True))
         good &= won == len(places)
-        text = f"on {title} at {won} of 5 places from {places[0]:.1g} to {places[-1]:.1g} evaluations; at the last "
+        text = (
+            f"on {title} at {won} of 5 places from {places[0]:.1g} to {places[-1]:.1g} "
+            "evaluations; at the last "
+        )
         ends = [f"{name} {percent(at(lines[name], places[-1]))}" for name in methods]
         parts.append(text + ", ".join(ends))
     return Finding(good, "; ".join(parts)) if parts else None
@@ -180,7 +185,10 @@ def smo_waits(record: Record, store: Outcomes) -> Finding | None:
         return None
     smo, sbp = lines[SMO], lines["SBP"]
     middle = next((x for x, y in zip(smo.x, smo.y, strict=True) if y < 0.2), smo.x[-1])
-    text = f"on adult SMO is above 20 % until {middle:.1g} evaluations and ends at {percent(smo.y[-1])}; "
+    text = (
+        f"on adult SMO is above 20 % until {middle:.1g} evaluations and ends at "
+        f"{percent(smo.y[-1])}; "
+    )
     text += f"SBP has {percent(at(sbp, min(middle, sbp.x[-1])))} there"
     return Finding(middle > 0.3 * smo.x[-1] and smo.y[-1] < 0.16, text)
 
@@ -202,7 +210,9 @@ def perceptron_overfits(record: Record, store: Outcomes) -> Finding | None:
 
 @claim("SBP costs less than Fourier features on Reuters and MNIST.")
 def waves_compared(record: Record, store: Outcomes) -> Finding | None:
-    """Whether on Reuters SBP has a lower error than Fourier features of equal cost; the claim is not about adult."""
+    """Whether on Reuters SBP has a lower error than Fourier features of equal cost; the claim is
+    not about adult.
+    """
     parts, good = [], True
     for data, title in TITLES.items():
         lines = without_bias(record, store, data)

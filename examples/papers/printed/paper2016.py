@@ -1,8 +1,9 @@
 """J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016.
 
-Sigma = 8 for all but table 3. Every example is predicted before it is learned, and mistakes or squared errors are
-counted, in 20 orders of the examples: the authors' own for german, spambase, dna, satimage, housing and mg. The
-authors' step for FOGD is ours / D, as they do not divide the features by sqrt(D).
+Sigma = 8 for all but table 3. Every example is predicted before it is learned, and mistakes or
+squared errors are counted, in 20 orders of the examples: the authors' own for german, spambase,
+dna, satimage, housing and mg. The authors' step for FOGD is ours / D, as they do not divide the
+features by sqrt(D).
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ KNOWN = contents("paper2016.toml")
 KERNEL = rb.kernels.RBF.from_width(8.0)
 UNLIMITED = ("Perceptron", "OGD", "NORMA")  # learners without a budget
 
-# Steps that the paper does not state: the one in its list 2, .2, .02, .002, .0002 that gives the printed figures (on
-# mnist none does). Other sets use the .005 of the authors' program.
+# Steps that the paper does not state: the one in its list 2, .2, .02, .002, .0002 that gives the
+# printed figures (on mnist none does). Other sets use the .005 of the authors' program.
 FOGD_STEP = {"dna": 0.02, "satimage": 0.02, "mnist-test": 0.001, "usps": 0.02, "shuttle": 0.2}
 FOGD_STEP |= {"poker-hands": 0.02}
 LARGER_BUDGET = ("dna", "mnist-test", "satimage", "usps")  # budget 200; the others have 100
-# On usps: the width at which the two rows without a budget have their printed figures, and the rows that need B = 300
+# On usps: the width at which the two rows without a budget have their printed figures, and the rows
+# that need B = 300
 WIDTH = {"usps": rb.kernels.RBF.from_width(9.8)}
 LARGER_ON_USPS = ("Projectron", "Projectron++", "BPA", "NOGD")
 # The Forgetron: the paper's rule where it comes nearer, elsewhere that of the released program
@@ -44,9 +46,11 @@ RANK = {"spambase": 50}  # of NOGD; else a fifth of the budget
 OGD_STEP = {"spambase": 2.0}  # from the same list; otherwise .2
 STEP = {"housing": 0.3, "mg": 0.4, "cpusmall": 0.4, "cadata": 0.4, "parkinsons": 0.1, "casp": 0.1}
 OF_THE_AUTHORS = ("housing", "mg")  # the authors' files contain the steps and decays
-# Decays that give the printed figures best: of .01, .02, .03 and .05, and of .01 to .03 in steps of .005
+# Decays that give the printed figures best: of .01, .02, .03 and .05, and of .01 to .03 in steps of
+# .005
 BOGD_DECAY = {"abalone": 0.01, "cpusmall": 0.02, "cadata": 0.05}
-# Whose rows of RBP, Forgetron and Projectron come from the B = 30 of the paper; of the others from 20
+# Whose rows of RBP, Forgetron and Projectron come from the B = 30 of the paper; of the others from
+# 20
 BUDGET_AS_STATED = ("abalone", "parkinsons", "cpusmall")
 NORMA_DECAY = {"abalone": 0.025, "parkinsons": 0.015, "cpusmall": 0.02, "cadata": 0.02}
 
@@ -124,7 +128,9 @@ AS_RELEASED = "as released"
 
 
 def other_model(row: str, data: str, model: Any) -> tuple[str, Any]:
-    """(in words, a model) that stands beside that of a row: the paper's rule, or the program that its authors published."""
+    """(in words, a model) that stands beside that of a row: the paper's rule, or the program that
+    its authors published.
+    """
     if row == "Forgetron" and isinstance(model, rb.ForgetronClassifier):
         released = isinstance(model, ReleasedForgetronClassifier)
         words = "the paper's rule" if released else AS_RELEASED
@@ -149,7 +155,8 @@ def multiclass(data: str) -> dict[str, Any]:
 def regression(data: str) -> dict[str, Any]:
     """Table 9. The paper says B = 30 for all, and D = 15 B.
 
-    On the sets of the authors' files the rows of RBP, Forgetron, Projectron, BOGD and FOGD come from B = 20.
+    On the sets of the authors' files the rows of RBP, Forgetron, Projectron, BOGD and FOGD come
+    from B = 20.
     """
     step, decay = STEP.get(data, 0.2), NORMA_DECAY.get(data, 0.03)
     budget = 20 if data in OF_THE_AUTHORS else 30
@@ -168,7 +175,9 @@ def regression(data: str) -> dict[str, Any]:
 
 
 def tried(number: int, row: str, data: str) -> int:
-    """How many settings were tried until one gave the printed figure of a cell; 0: none was chosen by it."""
+    """How many settings were tried until one gave the printed figure of a cell; 0: none was chosen
+    by it.
+    """
     found = {5: tried_on_two_classes, 7: tried_on_several_classes, 9: tried_in_regression}
     return found[number](row, data)
 
@@ -239,7 +248,9 @@ def table(number: int, models: Callable[[str], dict[str, Any]], scale: float) ->
 
 
 def repeats_of(row: str, data: str) -> int:
-    """The number of orders for a row: fewer if an order takes long, or if the data are not the paper's anyway."""
+    """The number of orders for a row: fewer if an order takes long, or if the data are not the
+    paper's anyway.
+    """
     if data == "kddcup99-10pct":
         return 1 if row == "OGD" else 2  # one order takes minutes
     if data in KNOWN["other"]:
@@ -268,8 +279,9 @@ def remarks_on(row: str, column: str, repeats: int) -> Iterator[str]:
         yield f"{repeats} orders only" if repeats > 1 else "one order only"
 
 
-# Table 3: one pass over a training set, accuracy on a test set, in five orders as in the paper. It chose all parameters
-# by five folds of the training file; the grid of its program is 1, .1, .01, .001, .0001 for gamma and for the step.
+# Table 3: one pass over a training set, accuracy on a test set, in five orders as in the paper. It
+# chose all parameters by five folds of the training file; the grid of its program is 1, .1, .01,
+# .001, .0001 for gamma and for the step.
 
 PASSES, LANDMARK_RUNS, RUNS_ON_OTHER_DATA = 5, 3, 2  # runs
 BATCH = ("LIBSVM", "LLSVM")
@@ -290,7 +302,9 @@ class Setting:
     held_out: int = 0  # rows of the training file that stand in for a test file
 
     def options(self, data: str, row: str) -> tuple[tuple[str, Any], ...]:
-        """Options of the protocol, without those that are defaults. The batch rows on codrna are standardised."""
+        """Options of the protocol, without those that are defaults. The batch rows on codrna are
+        standardised.
+        """
         if self.held_out:
             return (("held_out", self.held_out),)
         found: list[tuple[str, Any]] = [("test", self.test)]
@@ -316,7 +330,8 @@ ADULT |= {"BSGD-remove": (0.1, 1e-4), "FOGD": (0.01, 5e-4), "NOGD": (0.03, 2.0)}
 RNA: Parameters = {"LIBSVM": (0.1, 100.0), "LLSVM": (0.1, 10.0), "BSGD-merge": (1.0, 1e-4)}
 RNA |= {"BSGD-remove": (1.0, 1e-5), "FOGD": (1.0, 1e-3), "NOGD": (1.0, 1.0)}
 RNA_FITS: Parameters = {"BSGD-merge": (1.0, 1e-3), "BSGD-remove": (1.0, 1e-3), "FOGD": (0.01, 1e-3)}
-# Fitting cells that differ in more than parameters, and how many settings were tried for them where that was counted
+# Fitting cells that differ in more than parameters, and how many settings were tried for them where
+# that was counted
 REMOVES_AT_RANDOM = ("a9a", "BSGD-remove")
 AVERAGED = ("codrna", "FOGD")
 TRIED = {REMOVES_AT_RANDOM: 20, AVERAGED: 6}

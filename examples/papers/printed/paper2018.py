@@ -1,12 +1,13 @@
-"""S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for stochastic gradient descent SVM training. 2018.
+"""S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for stochastic gradient descent SVM
+training. 2018.
 
-One pass of budgeted gradient descent without the projection to the ball, then the test set. l2 is 1 / (C n), the
-paper's formula, or 1e-4, the default of the toolbox that the paper extends.
-The share of time spent on merging is that of learning without the time that scoring the same examples takes, both
-measured in the same pass, some hundred examples at a time.
+One pass of budgeted gradient descent without the projection to the ball, then the test set. l2 is 1
+/ (C n), the paper's formula, or 1e-4, the default of the toolbox that the paper extends. The share
+of time spent on merging is that of learning without the time that scoring the same examples takes,
+both measured in the same pass, some hundred examples at a time.
 
-The paper built its program into the toolbox BudgetedSVM. Its kernel is exp(-gamma |x - z|^2 / 2), and with two columns
-of weights for two classes its lambda is twice our l2.
+The paper built its program into the toolbox BudgetedSVM. Its kernel is exp(-gamma |x - z|^2 / 2),
+and with two columns of weights for two classes its lambda is twice our l2.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ class Setting:
 
     @property
     def split(self) -> tuple[tuple[str, object], ...]:
-        """The options of the protocol that say what to test on; n is the paper's number of rows to learn from."""
+        """The options of the protocol that say what to test on; n is the paper's number of rows to
+        learn from.
+        """
         if self.test:
             return (("test", self.test),)
         more = (("around", True),) if self.around else ()
@@ -72,13 +75,17 @@ PHISHING = Setting("phishing", "", 8_315, 8, 8.0, "97.55", (28, 138, 275, 413, 6
 SKIN = Setting("skin", "", 164_788, 8, 0.03, "98.96", (43, 217, 434, 651, 1085, 2169), True)
 SCATTER_NOTE = "ours scatter by the deviation given, and the paper prints one run of each"
 DRAWN_NOTE = (
-    "the 2,740 rows to test on are drawn anew in every run, the same for all nine settings of figure 5; the paper has one "
-    "split, of which it does not say how it was made. Its accuracies are multiples of 1 / 2,739 to all four digits, and "
+    "the 2,740 rows to test on are drawn anew in every run, the same for all nine settings of "
+    "figure 5; the paper has one "
+    "split, of which it does not say how it was made. Its accuracies are multiples of 1 / 2,739 to "
+    "all four digits, and "
     "2,739 + 8,315 is one row less than the data have"
 )
 CONSTANT_NOTE = (
-    "within 9 test rows the printed figure is the share of the larger class, 76.38: a model that says -1 always. The "
-    "toolbox's program that predicts loses the sign of the first stored vector when it reads a model, and so prints "
+    "within 9 test rows the printed figure is the share of the larger class, 76.38: a model that "
+    "says -1 always. The "
+    "toolbox's program that predicts loses the sign of the first stored vector when it reads a "
+    "model, and so prints "
     "76.38 for models that are right on 80 %"
 )
 OTHER_WEB = (
@@ -117,7 +124,9 @@ METHODS: tuple[Method, ...] = ("cascade", "gradient")
 def tasks(
     setting: Setting, budget: int, arity: int, method: Method = "cascade", l2: float = 0.0
 ) -> tuple[Task, ...]:
-    """Pegasos that merges `arity` vectors at once, in every order; l2 = 0: that of the paper's formula."""
+    """Pegasos that merges `arity` vectors at once, in every order; l2 = 0: that of the paper's
+    formula.
+    """
     model = rb.BSGDClassifier(
         budget,
         rb.kernels.RBF(setting.gamma),
@@ -142,7 +151,9 @@ def exact(setting: Setting) -> tuple[Task, ...]:
 
 
 def table_1() -> Iterator[Cell]:
-    """Cells of table 1, with the toolbox's l2; beside them stand those with the l2 of the paper's formula."""
+    """Cells of table 1, with the toolbox's l2; beside them stand those with the l2 of the paper's
+    formula.
+    """
     for budget, figures in TABLE_1.items():
         note = CONSTANT_NOTE if budget == 120 else SCATTER_NOTE
         for method, figure in zip(METHODS, figures, strict=True):
@@ -164,13 +175,19 @@ def table_1() -> Iterator[Cell]:
 def table_2() -> Iterator[Cell]:
     """Cells of table 2."""
     remarks = {
-        "skin": "features to [-1, 1]; as published 99.95, in [0, 1] 94.7, with mean 0 and deviation 1 99.08",
+        "skin": (
+            "features to [-1, 1]; as published 99.95, in [0, 1] 94.7, with mean 0 and deviation 1 "
+            "99.08"
+        ),
     }
     notes = {
         "phishing": DRAWN_NOTE,
         "skin": "how the paper scales the features is not stated",
     }
-    note = "the accuracy is that of the published test file; the paper does not say how it splits the data"
+    note = (
+        "the accuracy is that of the published test file; the paper does not say how it splits the "
+        "data"
+    )
     for setting in (PHISHING, WEB, ADULT, IJCNN, SKIN):
         yield Cell(
             LIBSVM,
@@ -206,7 +223,9 @@ def shares() -> Iterator[Cell]:
 
 
 def settings_of_phishing() -> Iterator[Cell]:
-    """The nine settings of figure 5, each with its accuracy and number of vectors of LIBSVM, and budgets that follow it."""
+    """The nine settings of figure 5, each with its accuracy and number of vectors of LIBSVM, and
+    budgets that follow it.
+    """
     for (cost, gamma), (accuracy, vectors) in FIGURE_5.items():
         budgets = tuple(round(share * vectors) for share in SHARES)
         one = replace(PHISHING, C=cost, gamma=gamma, accuracy=accuracy, budgets=budgets)
@@ -235,7 +254,9 @@ def arity_of(cell: Cell) -> int:
 
 
 def shares_of_merging(cell: Cell, store: Outcomes, what: str = "seconds") -> list[float]:
-    """The share of a pass that is spent on keeping the budget, for every run: the time beyond that of scoring."""
+    """The share of a pass that is spent on keeping the budget, for every run: the time beyond that
+    of scoring.
+    """
     return [
         max(0.0, run["seconds"][-1] - run["scoring"]) / run["seconds"][-1]
         for run in measurements(cell, store)
@@ -374,11 +395,14 @@ def faster(record: Record, store: Outcomes) -> Finding | None:
 
 
 @claim(
-    "there is no systematic loss of accuracy from merging more than two at once, though on adult, ijcnn and skin "
+    "there is no systematic loss of accuracy from merging more than two at once, though on adult, "
+    "ijcnn and skin "
     'larger M "seem to have a deteriorative effect".'
 )
 def no_harm(record: Record, store: Outcomes) -> Finding | None:
-    """Whether a larger M loses accuracy beyond two standard errors of the difference, over all budgets of a set."""
+    """Whether a larger M loses accuracy beyond two standard errors of the difference, over all
+    budgets of a set.
+    """
     parts, good = [], True
     for data, cells in by_column(record).items():
         runs = {place(cell): finals(cell, store) for cell in budgeted(cells)}

@@ -1,4 +1,6 @@
-"""The document of all records: a front page, a page for each paper, and the measurements that they are made of."""
+"""The document of all records: a front page, a page for each paper, and the measurements that they
+are made of.
+"""
 
 from __future__ import annotations
 
@@ -59,12 +61,12 @@ Printed numbers that are no cells, and so have no verdict:
 
 `{measured}` has the last figure of every run (and the curves that claims are about). A test makes all pages from it
 again, and measures a sample of the runs anew.
-"""
+"""  # noqa: E501
 
 PAGE = """# {year}: {title}
 
 {authors}. The rule of the verdicts and the words for settings stand on the [front page]({front}). {counts}.
-"""
+"""  # noqa: E501
 
 
 def write(
@@ -73,7 +75,8 @@ def write(
     store: Outcomes,
     drawn: Sequence[Record] | None = None,
 ) -> None:
-    """Write the measurements that the pages need, the pages, and a PNG for every figure with a finished cell.
+    """Write the measurements that the pages need, the pages, and a PNG for every figure with a
+    finished cell.
 
     drawn: draw only the figures among these.
     """
@@ -143,7 +146,9 @@ def pages(records: Sequence[Record], store: Outcomes) -> str:
 
 
 def page_head(paper: Paper, records: Sequence[Record], store: Outcomes) -> str:
-    """The beginning of a paper's page: what it is, the counts, its tables and figures, and what is absent."""
+    """The beginning of a paper's page: what it is, the counts, its tables and figures, and what is
+    absent.
+    """
     words = summary(all_rows(records, store)) or "No printed figure has a verdict"
     head = PAGE.format(
         year=paper.year, title=paper.title, authors=paper.authors, front=FRONT, counts=words

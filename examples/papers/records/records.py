@@ -23,10 +23,11 @@ STATED = "paper"  # the paper states them, or the programs that its authors publ
 CHOSEN = "ours"  # we chose them, on data or orders that the table does not use
 FITTED = "fitted"  # we chose one of them so that it gives the printed figure
 SETTINGS = {
-    STATED: "stated in the paper, in its list of values, or in the programs that its authors published",
+    STATED: "stated in the paper, in its list of values, or in the programs that its authors published",  # noqa: E501
     CHOSEN: "chosen by us, on data or orders that the table does not use",
-    FITTED: "at least one of them was chosen as it gives the printed figure, so the verdict says the less. Behind it "
-    "stands how many settings were tried, where that was counted. Where validation chooses another, its figure and "
+    FITTED: "at least one of them was chosen as it gives the printed figure, so the verdict says the less. Behind it "  # noqa: E501
+    "stands how many settings were tried, where that was counted. Where validation chooses "
+    "another, its figure and "
     "verdict stand under `beside`",
 }
 NOT_YET = "not measured yet"
@@ -34,7 +35,9 @@ NOT_YET = "not measured yet"
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure: an algorithm on a dataset, as the paper prints it, and the tasks that repeat it."""
+    """One figure: an algorithm on a dataset, as the paper prints it, and the tasks that repeat
+    it.
+    """
 
     row: str
     column: str
@@ -49,8 +52,8 @@ class Cell:
     )
     settings: str = STATED  # where the parameters come from
     missing: str = ""  # the reason if we have no figure
-    # whose figure and verdict stand beside: what validation chooses where other parameters fit the printed figure
-    # better, or another form of the algorithm; and in words what it is
+    # whose figure and verdict stand beside: what validation chooses where other parameters fit the
+    # printed figure better, or another form of the algorithm; and in words what it is
     beside: tuple[Task, ...] = ()
     beside_is: str = ""
     vectors: str = ""  # the printed number of support vectors
@@ -168,7 +171,9 @@ def mean_of(done: list[Measurement], scale: float) -> Measured:
 
 
 def is_exact(cell: Cell) -> bool:
-    """Whether the cell holds no randomness: it has all of the authors' orders, and its model draws nothing."""
+    """Whether the cell holds no randomness: it has all of the authors' orders, and its model draws
+    nothing.
+    """
     model = cell.tasks[0].model
     maintenance = type(getattr(model, "maintenance", None)).__name__
     takes_strategy = hasattr(model, "maintenance") and maintenance != "RemoveRandom"
@@ -225,7 +230,8 @@ def spread_line(name: str, x: Any, runs: Any, what: str = "values") -> Line:
 def _with_spread(runs: Any, what: str) -> tuple[Any, Any, Any]:
     """(y, low, high) over several runs: the mean, and one standard deviation on both sides.
 
-    For seconds: the least, and the median as upper limit, as other work on the machine makes some longer.
+    For seconds: the least, and the median as upper limit, as other work on the machine makes some
+    longer.
     """
     table = np.array(runs)
     if what == "seconds":

@@ -46,7 +46,9 @@ def figure(record: Record, ours: Measured) -> str:
 
 
 def note(record: Record, row: Row) -> str:
-    """How a cell differs from the paper, why it has no figure of ours, and known causes of a difference."""
+    """How a cell differs from the paper, why it has no figure of ours, and known causes of a
+    difference.
+    """
     cell = row.cell
     parts = [cell.other, cell.remark] if row.runs else [cell.missing or NOT_YET]
     if row.verdict in (verdicts.NO, *verdicts.NO_VERDICT) and cell.printed is not None:
@@ -59,7 +61,8 @@ def note(record: Record, row: Row) -> str:
 
 
 def times(rows: Sequence[Row]) -> list[list[str]]:
-    """The paper's and our seconds, as multiples of those of the first line of the data that has both.
+    """The paper's and our seconds, as multiples of those of the first line of the data that has
+    both.
 
     The first line is the Perceptron's where there is one.
     """
@@ -138,7 +141,9 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def remarks(record: Record, found: Sequence[Row], store: Outcomes) -> list[str]:
-    """The lines below a table: the unit, the counts, the note, cells worse than possible, the claims."""
+    """The lines below a table: the unit, the counts, the note, cells worse than possible, the
+    claims.
+    """
     words = f"{record.unit}; mean and standard deviation over the runs. {summary(found)}"
     short = [
         f"{row.cell.row} on {row.cell.column} falls short of {row.cell.expected}"

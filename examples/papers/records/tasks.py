@@ -1,7 +1,9 @@
-"""Tasks: one run of one model over one order of the examples, by one of nine protocols, and how they are run.
+"""Tasks: one run of one model over one order of the examples, by one of nine protocols, and how
+they are run.
 
-The key of a task contains everything that determines its measurement, so that a later session finds the measurement.
-Only times differ between runs; they are times of the processor, which other work on the machine hardly changes.
+The key of a task contains everything that determines its measurement, so that a later session finds
+the measurement. Only times differ between runs; they are times of the processor, which other work
+on the machine hardly changes.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ class Task:
         return f"{self.protocol} {self.data}#{self.repeat}{options} {name}({parameters})"
 
     def run(self) -> Measurement:
-        """Measure, by the protocol of the task; "processor" is the time that all of it took of a core."""
+        """Measure, by the protocol of the task; "processor" is the time that all of it took of a
+        core.
+        """
         begin = time.thread_time()
         found = PROTOCOLS[self.protocol](self, **dict(self.options))
         return found | {"processor": round(time.thread_time() - begin, 2)}
@@ -110,11 +114,12 @@ def progressive(
     normalised: bool = False,
     logarithms: bool = False,
 ) -> Measurement:
-    """Every example is predicted before it is learned. Values are mean mistakes, or squared errors, so far.
+    """Every example is predicted before it is learned. Values are mean mistakes, or squared errors,
+    so far.
 
-    positive: the classes that form the positive one of two. normalised: rows (1, x) of length 1, on which (a.b)^p is
-    the kernel (1 + a.b)^p divided by its values at (a, a) and (b, b), or their roots. logarithms: features
-    log(1 + abs(x)), to mean 0 and deviation 1 over the whole set.
+    positive: the classes that form the positive one of two. normalised: rows (1, x) of length 1, on
+    which (a.b)^p is the kernel (1 + a.b)^p divided by its values at (a, a) and (b, b), or their
+    roots. logarithms: features log(1 + abs(x)), to mean 0 and deviation 1 over the whole set.
     """
     if task.data == HANDS:  # a million rows: a piece at a time
         data = dataset(HANDS)
@@ -156,7 +161,9 @@ def with_constant(X: Any) -> Any:
 
 
 def standardised(X: Any, *others: Any) -> list[Any]:
-    """The rows, and others like them, where each feature of the first rows has mean 0 and deviation 1."""
+    """The rows, and others like them, where each feature of the first rows has mean 0 and deviation
+    1.
+    """
     mean, deviation = X.mean(axis=0), X.std(axis=0)
     deviation[deviation == 0.0] = 1.0
     return [(rows - mean) / deviation for rows in (X, *others)]
@@ -173,12 +180,13 @@ def split_of(
     around: bool = False,
     n: int = 0,
 ) -> Split:
-    """Rows to learn from and to test on. unit, around: features scaled to [0, 1] or [-1, 1], as they are in the rows to
-    learn from.
+    """Rows to learn from and to test on. unit, around: features scaled to [0, 1] or [-1, 1], as
+    they are in the rows to learn from.
 
-    test: the part of the dataset to test on; `train`, or else the first part, is shuffled to learn from. n: so many
-    rows are drawn in every repeat, and `held_out` more to test on. Neither: the last `held_out` rows of the order, which
-    is over the first part and the part `also` together where this is given.
+    test: the part of the dataset to test on; `train`, or else the first part, is shuffled to learn
+    from. n: so many rows are drawn in every repeat, and `held_out` more to test on. Neither: the
+    last `held_out` rows of the order, which is over the first part and the part `also` together
+    where this is given.
     """
     if test:
         with lock:
@@ -214,10 +222,12 @@ def split_of(
 def holdout(
     task: Task, curve: bool = False, scoring: bool = False, mean: bool = False, **split: Any
 ) -> Measurement:
-    """One pass of learning, then the accuracy on examples that were held out. `curve`: also during the pass.
+    """One pass of learning, then the accuracy on examples that were held out. `curve`: also during
+    the pass.
 
-    mean: predict by the mean of the weights, see `mean_of_updates`. scoring: a part of the pass at a time, score its
-    examples and then learn them: "scoring" is the time of the one, and "seconds" that of the other.
+    mean: predict by the mean of the weights, see `mean_of_updates`. scoring: a part of the pass at
+    a time, score its examples and then learn them: "scoring" is the time of the one, and "seconds"
+    that of the other.
     """
     X, y, X_test, y_test = split_of(task, **split)
     model, at = fresh(task, y), stops(len(y), logarithmic=True) if curve else [len(y)]
@@ -242,10 +252,12 @@ def holdout(
 
 
 def mean_of_updates(model: Any, X: Any, y: Any) -> Any:
-    """The model after a pass over all rows, with the plain mean of its weights over the rounds that changed them.
+    """The model after a pass over all rows, with the plain mean of its weights over the rounds that
+    changed them.
 
-    So the authors' program predicts (LIBOL/KOL, 2016). Rounds in which a model of two classes stores an example do not
-    count. `average` of FOGD and NOGD is another mean: of all rounds, with more weight on late ones.
+    So the authors' program predicts (LIBOL/KOL, 2016). Rounds in which a model of two classes
+    stores an example do not count. `average` of FOGD and NOGD is another mean: of all rounds, with
+    more weight on late ones.
     """
     total: Any = 0.0
     before: Any = None
@@ -277,7 +289,9 @@ def llsvm(task: Task, C: float, landmarks: int, **split: Any) -> Measurement:
 
 
 def refined(task: Task, iterations: int, test: str) -> Measurement:
-    """The batch Perceptron with all examples in its window, after `iterations`: the accuracy on the test file."""
+    """The batch Perceptron with all examples in its window, after `iterations`: the accuracy on the
+    test file.
+    """
     X, y, X_test, y_test = split_of(task, test=test)
     begin = time.thread_time()
     model = batch_methods.refined(fresh(task, y), X, y, iterations)
@@ -305,7 +319,9 @@ def batch(task: Task, bias: bool, rows: int, test: str) -> Measurement:
 
 
 def smo_curve(task: Task, C: float, test: str) -> Measurement:
-    """Sequential minimal optimisation without a bias, until convergence; the model is the kernel."""
+    """Sequential minimal optimisation without a bias, until convergence; the model is the
+    kernel.
+    """
     return _errors_of(smo.curve(split_of(task, test=test), gamma=task.model.gamma, C=C))
 
 
@@ -317,7 +333,8 @@ def waves(task: Task, C: float, test: str, most: int) -> Measurement:
 
 
 def bounds(task: Task, rows: int, costs: tuple[float, ...]) -> Measurement:
-    """The mistakes on the first rows of an order, and the mistake bound for SVMs of these rows, one for each cost C.
+    """The mistakes on the first rows of an order, and the mistake bound for SVMs of these rows, one
+    for each cost C.
 
     "bounds": pairs of the norm of such an SVM without a bias and the bound.
     """
@@ -374,7 +391,9 @@ def ready(task: Task) -> bool:
 
 
 def kept(task: Task, found: Measurement) -> Measurement:
-    """What a document keeps of a measurement: its last point, or all of it where a claim is about the curve."""
+    """What a document keeps of a measurement: its last point, or all of it where a claim is about
+    the curve.
+    """
     if task.protocol in ("batch", "smo", "waves", "bounds") or dict(task.options).get("curve"):
         return found
     return {name: value[-1:] if isinstance(value, list) else value for name, value in found.items()}

@@ -1,24 +1,27 @@
-"""How our figure compares with the printed one. Verdicts are computed from the figures by this rule.
+"""How our figure compares with the printed one. Verdicts are computed from the figures by this
+rule.
 
-EXACT   no randomness, the authors' own data and orders: mean and standard deviation have the printed digits
-        (some of the papers' tables are rounded, some cut off, so either will do)
-MATCH   the means differ by no more than the printed standard deviation, and neither deviation is more than three
-        times the other
-CLOSE   the means differ by no more than twice that, or by no more than 2.5 % of the printed error: the mistakes,
-        the squared error, or what an accuracy lacks to 100 %
+EXACT   no randomness, the authors' own data and orders: mean and standard deviation have the
+        printed digits (some of the papers' tables are rounded, some cut off, so either will do)
+MATCH   the means differ by no more than the printed standard deviation, and neither deviation is
+        more than three times the other
+CLOSE   the means differ by no more than twice that, or by no more than 2.5 % of the printed error:
+        the mistakes, the squared error, or what an accuracy lacks to 100 %
 NO      by more
 
-Two words stand where figures cannot decide, and behind them, in brackets, the verdict that they alone would give:
+Two words stand where figures cannot decide, and behind them, in brackets, the verdict that they
+alone would give:
 
 OTHER   our data are not the paper's, which can neither be had nor drawn again
 ONE RUN the paper prints no deviation, so that its figure may be that of a single run; ours is larger than what MATCH
         allows, and the means differ by no more than two of ours
 
-A printed deviation counts as half a unit of its figure's last digit at least, and where deviations are compared as half
-a unit more or less. Where none is printed, .1 points take its place, or a tenth of the printed error if that is less.
-Our own scatter never widens what EXACT, MATCH and CLOSE allow. There it can only cost: where the standard error of our
-mean is larger than what MATCH allows, MATCH becomes CLOSE. It does decide ONE RUN.
-"""
+A printed deviation counts as half a unit of its figure's last digit at least, and where deviations
+are compared as half a unit more or less. Where none is printed, .1 points take its place, or a
+tenth of the printed error if that is less. Our own scatter never widens what EXACT, MATCH and CLOSE
+allow. There it can only cost: where the standard error of our mean is larger than what MATCH
+allows, MATCH becomes CLOSE. It does decide ONE RUN.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -39,7 +42,9 @@ DEVIATIONS = 2.0  # of ours, by which means may differ for ONE RUN
 
 @dataclass(frozen=True)
 class Printed:
-    """A figure as the paper prints it, to the last digit, its standard deviation, and the seconds it took."""
+    """A figure as the paper prints it, to the last digit, its standard deviation, and the seconds
+    it took.
+    """
 
     mean: str
     deviation: str | None = None
@@ -91,7 +96,9 @@ def allowance(printed: Printed, measure: str) -> float:
 
 
 def verdict(ours: Measured, printed: Printed, measure: str, exact: bool) -> str:
-    """The verdict on our figure. `exact`: whether nothing is random, and data and orders are the authors' own."""
+    """The verdict on our figure. `exact`: whether nothing is random, and data and orders are the
+    authors' own.
+    """
     if exact and printed.deviation is not None:
         pairs = (ours.mean, printed.mean), (ours.deviation, printed.deviation)
         if all(same_digits(value, digits) for value, digits in pairs):
@@ -106,7 +113,9 @@ def verdict(ours: Measured, printed: Printed, measure: str, exact: bool) -> str:
 
 
 def alike(ours: Measured, printed: Printed) -> bool:
-    """Whether neither deviation is more than three times the other; true if one of the two is not known."""
+    """Whether neither deviation is more than three times the other; true if one of the two is not
+    known.
+    """
     if printed.deviation is None or ours.runs == 1:
         return True
     half = float(unit(printed.deviation)) / 2.0
@@ -115,7 +124,9 @@ def alike(ours: Measured, printed: Printed) -> bool:
 
 
 def undecided(ours: Measured, printed: Printed, measure: str, other: str) -> str:
-    """The word that stands where figures cannot decide; empty if they can. `other`: why the data are others."""
+    """The word that stands where figures cannot decide; empty if they can. `other`: why the data
+    are others.
+    """
     if other:
         return OTHER
     difference = abs(ours.mean - float(printed.mean))
@@ -143,7 +154,9 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper's figure in a sentence, and a function that checks it on our measurements."""
+    """A claim of a paper's figure in a sentence, and a function that checks it on our
+    measurements.
+    """
 
     text: str
     check: Callable[[Any, Any], Finding | None]  # of (record, store); None: nothing is measured yet

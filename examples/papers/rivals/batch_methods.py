@@ -1,18 +1,19 @@
 """Batch methods for kernel machines: test error against the number of kernel evaluations.
 
-A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012, figure 2. The
-methods that it compares are here for this figure only:
+A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012,
+figure 2. The methods that it compares are here for this figure only:
 
     SBP         `SBPClassifier` with all examples in its window
-    Pegasos     `BSGDClassifier` without a budget, on examples drawn at random; the last iterate, not
-                projected to the ball
+    Pegasos     `BSGDClassifier` without a budget, on examples drawn at random; the last iterate,
+                not projected to the ball
     SDCA        dual coordinate ascent, on examples drawn at random
-    Perceptron  `KernelPerceptronClassifier`, several passes in random orders; the last iterate or the mean of
-                all. The paper does not say which one it shows
+    Perceptron  `KernelPerceptronClassifier`, several passes in random orders; the last iterate or
+                the mean of all. The paper does not say which one it shows
 
-Counting kernel evaluations: SBP and SDCA need one row of n values per iteration, SBP with a bias two.
-Pegasos and the Perceptron compare an example with those stored so far. Our classes store an example again when
-they learn it again; it counts once, as its coefficients can be added up. Testing does not count.
+Counting kernel evaluations: SBP and SDCA need one row of n values per iteration, SBP with a bias
+two. Pegasos and the Perceptron compare an example with those stored so far. Our classes store an
+example again when they learn it again; it counts once, as its coefficients can be added up. Testing
+does not count.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ class Point(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """What one fit ends with: the test error, the seconds of learning, and how many vectors have coefficients."""
+    """What one fit ends with: the test error, the seconds of learning, and how many vectors have
+    coefficients.
+    """
 
     error: float
     seconds: float
@@ -87,8 +90,9 @@ def lines(
 ) -> dict[str, list[Point]]:
     """The curves of all methods with one seed; with a bias that is not regularised, of SBP alone.
 
-    rows: the number of kernel evaluations, in rows of the kernel matrix (for Pegasos approximately). 3000 rows
-    of adult are 10^8; the paper used a hundred times more. passes: those of the Perceptron, which may need more.
+    rows: the number of kernel evaluations, in rows of the kernel matrix (for Pegasos
+    approximately). 3000 rows of adult are 10^8; the paper used a hundred times more. passes: those
+    of the Perceptron, which may need more.
     """
     split = compact(data)
     X, y, n = split[0], split[1], len(split[1])
@@ -127,8 +131,8 @@ def _rounded(numbers: Iterator[float]) -> list[int]:
 def sbp(split: Split, model: SBPClassifier, iterations: Sequence[int]) -> list[Point]:
     """The stochastic batch Perceptron with all examples in its window, the mean of its iterates.
 
-    Every number of iterations takes a separate run, as `refine` takes the mean of its own iterates. The runs
-    draw the same examples.
+    Every number of iterations takes a separate run, as `refine` takes the mean of its own iterates.
+    The runs draw the same examples.
     """
     X, y, X_test, y_test = split
     points = []
@@ -161,7 +165,8 @@ def svc(split: Split, *, gamma: float, C: float) -> Solution:
 
 
 class _Pegasos(BSGDClassifier):
-    """Pegasos that records which examples of the last batch were inside the margin, and so were stored.
+    """Pegasos that records which examples of the last batch were inside the margin, and so were
+    stored.
 
     A batch is learned in several passes.
     """
@@ -176,7 +181,9 @@ class _Pegasos(BSGDClassifier):
 def descend(
     X: Array, y: Array, *, gamma: float, l2: float, iterations: Sequence[int], seed: int
 ) -> Iterator[Snapshot]:
-    """The iterates of Pegasos. Without the projection every step has the weight 1 / (l2 T) after T steps."""
+    """The iterates of Pegasos. Without the projection every step has the weight 1 / (l2 T) after T
+    steps.
+    """
     model = _Pegasos(None, RBF(gamma), l2=l2, project_to_ball=False, learning_rate=None)
     order = np.random.default_rng(seed).integers(len(y), size=iterations[-1])
     stored = np.zeros(len(order), dtype=bool)
@@ -213,8 +220,8 @@ def ascend(
 ) -> Iterator[Snapshot]:
     """The iterates of SDCA, which finds the best coefficient of one example, all others given.
 
-    The score of an example takes a row of the kernel matrix. Most coefficients are 0 at first, so an implementation
-    that skips them would need far fewer kernel evaluations than we count.
+    The score of an example takes a row of the kernel matrix. Most coefficients are 0 at first, so
+    an implementation that skips them would need far fewer kernel evaluations than we count.
     """
     n, highest = len(y), 1 / (l2 * len(y))
     order = np.random.default_rng(seed).integers(n, size=iterations[-1])
@@ -304,7 +311,9 @@ def squared_lengths(rows: Any) -> Floats:
 
 
 def compact(split: Split) -> Split:
-    """The same examples, as sparse matrices where most values are 0: all methods are faster on them."""
+    """The same examples, as sparse matrices where most values are 0: all methods are faster on
+    them.
+    """
     X, y, X_test, y_test = split
     if scipy.sparse.issparse(X) or np.count_nonzero(X) >= SPARSE_SHARE * X.size:
         return split

@@ -1,10 +1,11 @@
-"""Linear SVMs on features that approximate a kernel: Nyström features of landmarks, random Fourier features.
+"""Linear SVMs on features that approximate a kernel: Nyström features of landmarks, random Fourier
+features.
 
 LLSVM: a linear SVM on Nyström features of landmarks, the batch rival of NOGD in the paper of 2016.
 
-K. Zhang, L. Lan, Z. Wang, F. Moerchen. Scaling up kernel SVM on limited resources: a low-rank linearization
-approach. AISTATS 2012. Landmarks are the means of ten passes of Lloyd's algorithm; the SVM has no bias and is
-solved by dual coordinate descent. Two classes.
+K. Zhang, L. Lan, Z. Wang, F. Moerchen. Scaling up kernel SVM on limited resources: a low-rank
+linearization approach. AISTATS 2012. Landmarks are the means of ten passes of Lloyd's algorithm;
+the SVM has no bias and is solved by dual coordinate descent. Two classes.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ def llsvm(split: Split, *, gamma: float, C: float, landmarks: int, seed: int) ->
 def fourier_curve(split: Split, *, gamma: float, C: float, most: int, seed: int) -> list[Point]:
     """Linear SVMs on 1, 2, 4, ..., `most` pairs of random Fourier features.
 
-    An inner product of a wave with an example takes as long as a kernel value, and so counts as one evaluation. As in
-    the appendix of Cotter, Shalev-Shwartz and Srebro (2012), inner products of the linear SVM do not count.
+    An inner product of a wave with an example takes as long as a kernel value, and so counts as one
+    evaluation. As in the appendix of Cotter, Shalev-Shwartz and Srebro (2012), inner products of
+    the linear SVM do not count.
     """
     X, y, X_test, y_test = compact(split)
     rng, signs = np.random.default_rng(seed), signs_of(y)
@@ -87,7 +89,9 @@ def means(X: Array, n: int, rng: np.random.Generator) -> Array:
 
 
 def basis(Z: Array, gamma: float) -> Array:
-    """The matrix that turns kernel values into features with the inner products of the landmarks' span."""
+    """The matrix that turns kernel values into features with the inner products of the landmarks'
+    span.
+    """
     values, vectors = np.linalg.eigh(kernel(Z, Z, gamma))
     kept = values > NEGLIGIBLE_SHARE * values[-1]
     features: Array = vectors[:, kept] / np.sqrt(values[kept])

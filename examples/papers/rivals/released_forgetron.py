@@ -1,8 +1,9 @@
-"""The Forgetron as the program of the authors of 2016 has it (forgetron.m), to explain what their tables print.
+"""The Forgetron as the program of the authors of 2016 has it (forgetron.m), to explain what their
+tables print.
 
-Before a removal the paper's rule multiplies the model by the largest phi <= 1 that keeps the damage within its bound, a
-phi^2 + b phi + c <= 0. Where a < 0 and phi = 1 is too much, that is the smaller root. The program takes the larger one,
-which is above 1: the coefficients grow instead.
+Before a removal the paper's rule multiplies the model by the largest phi <= 1 that keeps the damage
+within its bound, a phi^2 + b phi + c <= 0. Where a < 0 and phi = 1 is too much, that is the smaller
+root. The program takes the larger one, which is above 1: the coefficients grow instead.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ def scale_and_remove_oldest(m, state):
 
 @inner
 def released_factor(weight, margin, spent, mistakes):
-    """The program's root: the paper's where a >= 0 or phi = 1 will do, and otherwise the larger one."""
+    """The program's root: the paper's where a >= 0 or phi = 1 will do, and otherwise the larger
+    one.
+    """
     a, b, c = weight * (weight - 2.0 * margin), 2.0 * weight, spent - 15.0 / 32.0 * mistakes
     if a >= 0.0 or a + b + c <= 0.0:
         return paper.largest_factor(weight, margin, spent, mistakes)

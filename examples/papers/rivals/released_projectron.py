@@ -1,9 +1,11 @@
-"""Projectron and Projectron++ as the programs of the authors of 2016 have them, to explain what their tables print.
+"""Projectron and Projectron++ as the programs of the authors of 2016 have them, to explain what
+their tables print.
 
-projectron.m and proplus.m keep the inverse of the kernel matrix, and extend it by every stored vector without a guard
-against examples that (nearly) equal a stored one. There they divide by a distance that is 0 up to rounding, and the
-inverse is wrong from then on. So their results scatter far more than those of the guarded classes, and depend on how
-sums are rounded. A full budget projects every mistake.
+projectron.m and proplus.m keep the inverse of the kernel matrix, and extend it by every stored
+vector without a guard against examples that (nearly) equal a stored one. There they divide by a
+distance that is 0 up to rounding, and the inverse is wrong from then on. So their results scatter
+far more than those of the guarded classes, and depend on how sums are rounded. A full budget
+projects every mistake.
 
     program                        here
     K_t_inver                      inverse
@@ -40,7 +42,9 @@ class Memory(NamedTuple):
 
 @compiled
 def first_largest(f, without):
-    """The first largest score but that of `without`, as MATLAB's max finds it: NaN counts as none."""
+    """The first largest score but that of `without`, as MATLAB's max finds it: NaN counts as
+    none.
+    """
     best = -1
     for r in range(len(f)):
         if r != without and not math.isnan(f[r]) and (best < 0 or f[r] > f[best]):
@@ -63,7 +67,9 @@ def store(m, count, x, norm, k, d, residual, right, rival):
 
 @compiled
 def learn(m, X, labels, gamma, eager, count, predicted):
-    """One pass: `predicted` becomes the classes before learning. Returns the number of stored vectors."""
+    """One pass: `predicted` becomes the classes before learning. Returns the number of stored
+    vectors.
+    """
     budget, classes = len(m.norms), len(m.coefficients)
     k, f = np.zeros(budget), np.zeros(classes)  # k and d are 0 behind the stored vectors
     span = 0.25 * math.sqrt((budget + 1.0) / math.log(budget + 1.0))
@@ -102,14 +108,18 @@ def learn(m, X, labels, gamma, eager, count, predicted):
 
 
 class ReleasedProjectronClassifier(ProjectronClassifier):
-    """`ProjectronClassifier` as projectron.m computes it. It only learns from arrays, and its kernel is Gaussian."""
+    """`ProjectronClassifier` as projectron.m computes it. It only learns from arrays, and its
+    kernel is Gaussian.
+    """
 
     eager = False
     memory: Memory | None = None
     stored = 0
 
     def predict_then_learn_many(self, X: Any, y: Any, w: Any = None) -> Any:
-        """Predict every row before it is learned. With two classes True is the first one, which wins ties."""
+        """Predict every row before it is learned. With two classes True is the first one, which
+        wins ties.
+        """
         labels = (True, False) if y.dtype == bool else tuple(sorted(self.classes or ()))
         if self.memory is None:
             n, d = int(self.budget or 0), X.shape[1]

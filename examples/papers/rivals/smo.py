@@ -1,8 +1,9 @@
 """Sequential minimal optimisation: a kernel SVM without a bias, two coefficients at a time.
 
-J. Platt. Fast training of support vector machines using sequential minimal optimization. 1998. The pair is chosen
-by the second-order rule of R.-E. Fan, P.-H. Chen and C.-J. Lin (JMLR 6, 2005), without the equality constraint that
-a bias would bring: the coefficient with the largest gain alone, and the partner with the largest gain of both together.
+J. Platt. Fast training of support vector machines using sequential minimal optimization. 1998. The
+pair is chosen by the second-order rule of R.-E. Fan, P.-H. Chen and C.-J. Lin (JMLR 6, 2005),
+without the equality constraint that a bias would bring: the coefficient with the largest gain
+alone, and the partner with the largest gain of both together.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def curve(split: Split, *, gamma: float, C: float) -> list[Point]:
 def optimise(X: Array, y: Array, *, gamma: float, C: float) -> Iterator[Snapshot]:
     """Yield (kernel evaluations, coefficients) during the optimisation and at its end.
 
-    A row of the kernel matrix counts when it is first used, as if a cache held the whole matrix: the best case.
+    A row of the kernel matrix counts when it is first used, as if a cache held the whole matrix:
+    the best case.
     """
     n, signs, norms = len(y), signs_of(y), squared_lengths(X)
     alpha, gradient = np.zeros(n), np.ones(n)  # gradient of sum(alpha) - |w|^2 / 2
@@ -83,7 +85,8 @@ def _gains(alpha: Array, gradient: Array, C: float) -> Array:
 def _partner(i: int, row: Array, gains: Array, gradient: Array) -> int:
     """The coefficient that gains most when it changes together with i, if bounds are ignored.
 
-    With g the gradients and k the kernel value of the pair: (g_i^2 + g_j^2 - 2 k g_i g_j) / (2 (1 - k^2)).
+    With g the gradients and k the kernel value of the pair: (g_i^2 + g_j^2 - 2 k g_i g_j) / (2 (1 -
+    k^2)).
     """
     k = np.clip(row, -1.0 + 1e-9, 1.0 - 1e-9)
     gain = (gradient[i] ** 2 + gradient**2 - 2.0 * k * gradient[i] * gradient) / (1.0 - k * k)

@@ -1,4 +1,6 @@
-"""Which features of AutoKernelRegressor get a column of target means, and how a model gets these columns."""
+"""Which features of AutoKernelRegressor get a column of target means, and how a model gets these
+columns.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from ...core.passes.auto.target_means import LEAST_VALUES, MOST_NAMES
 
 
 def decide(model: Any) -> None:
-    """After its first rows: begin anew with these columns and learn the rows again, if there are such features."""
+    """After its first rows: begin anew with these columns and learn the rows again, if there are
+    such features.
+    """
     rows = model._table("first_rows")[:, : 2 + len(model._features)].copy()
     coded = coded_in(rows[:, 2:])
     if not coded:  # a block without the kept rows would be another one, for a few kilobytes

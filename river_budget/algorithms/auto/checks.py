@@ -1,4 +1,6 @@
-"""What compiled code relies on in a model that comes from a file: that places, links and sums are in their ranges."""
+"""What compiled code relies on in a model that comes from a file: that places, links and sums are
+in their ranges.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ FILES = Files(ranges=RANGES, check=check, scored_rows=True)
 
 
 def check_tables(model: Any) -> None:
-    """Raise for numbers of which compiled code would take a root or a logarithm, or that overflow."""
+    """Raise for numbers of which compiled code would take a root or a logarithm, or that
+    overflow.
+    """
     bounds, room = dict.fromkeys(("moments", "trend"), LARGE**2), model._tables
     bounds |= {"covariance": 10.0 * MOST_VARIANCE, "metric": 1e9}
     for name, table in model.algorithm.columns.tables(model).items():

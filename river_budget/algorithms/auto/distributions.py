@@ -1,4 +1,6 @@
-"""What `predict_one(x, with_dist=True)` returns. Loaded when it is asked for, as River's proba loads scipy.stats."""
+"""What `predict_one(x, with_dist=True)` returns. Loaded when it is asked for, as River's proba
+loads scipy.stats.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from .quantiles import NORMAL, at_levels, on_line
 
 
 class TargetDistribution(proba.Gaussian):
-    """River's normal distribution, bent so that its quantiles are those of the errors on the stream.
+    """River's normal distribution, bent so that its quantiles are those of the errors on the
+    stream.
 
     Parameters
     ----------
@@ -22,8 +25,8 @@ class TargetDistribution(proba.Gaussian):
     sigma
         Its spread.
     quantiles
-        Of errors in units of the spread, at the levels that a model learns. Those of a normal distribution
-        leave it normal.
+        Of errors in units of the spread, at the levels that a model learns. Those of a normal
+        distribution leave it normal.
     seed
         For `sample`.
 
@@ -50,7 +53,9 @@ class TargetDistribution(proba.Gaussian):
         return Interval(self.quantile(below), self.quantile(1.0 - below))
 
     def _normal(self, x: float) -> tuple[float, float]:
-        """(where x would lie if the distribution were the standard normal one, how fast it moves with x)"""
+        """(where x would lie if the distribution were the standard normal one, how fast it moves
+        with x)
+        """
         if self.sigma == 0.0:
             return math.copysign(math.inf, x - self.mu) if x != self.mu else 0.0, math.inf
         place, slope = on_line((x - self.mu) / self.sigma, self.quantiles, NORMAL_QUANTILES)
@@ -61,7 +66,9 @@ class TargetDistribution(proba.Gaussian):
         return NORMAL.cdf(self._normal(x)[0])
 
     def __call__(self, x: float) -> float:
-        """The density at x; infinite where many targets were the same, and 0 where there is no spread."""
+        """The density at x; infinite where many targets were the same, and 0 where there is no
+        spread.
+        """
         place, slope = self._normal(x)
         return NORMAL.pdf(place) * slope if math.isfinite(place) and self.sigma > 0.0 else 0.0
 

@@ -29,40 +29,45 @@ __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 
 
 class AutoKernelClassifier(Inspected, Classifier):
-    """A kernel classifier without settings, which needs no scaler, encoder or imputer in front of it.
+    """A kernel classifier without settings, which needs no scaler, encoder or imputer in front of
+    it.
 
-    It takes features in any unit, learns which of them matter, follows drift, and its probabilities can be used as they
-    are. A memory holds the recent examples and older ones that were hard to predict; behind it an archive of the latest thousands is searched along links. Votes
-    of the nearest work on both, a kernel on the memory, with a weight for each feature that is learned from every
-    example. Linear models and random binning need no memory. A mixer weighs the
-    opinions of all of these by a Newton step.
+    It takes features in any unit, learns which of them matter, follows drift, and its probabilities
+    can be used as they are. A memory holds the recent examples and older ones that were hard to
+    predict; behind it an archive of the latest thousands is searched along links. Votes of the
+    nearest work on both, a kernel on the memory, with a weight for each feature that is learned
+    from every example. Linear models and random binning need no memory. A mixer weighs the opinions
+    of all of these by a Newton step.
 
-    Time and memory for an example are the same from the first to the last. Both grow with `budget`, the
-    number of features and the number of classes. A weight above 1000 counts as 1000.
+    Time and memory for an example are the same from the first to the last. Both grow with `budget`,
+    the number of features and the number of classes. A weight above 1000 counts as 1000.
 
-    Text in a column is a category: a feature `(column, text)` that is 1. At most 64 of a column have a feature of their own,
-    and 512 of all columns; all others share `(column, "<other>")`. None and NaN count as the mean of the column, and so does
-    a number that is not there, but was in each of the first 32 examples; any other feature that is not there is 0. The
-    number of such gaps is a feature too (the guide, [categories](guide/categories.md) and
-    [missing values](guide/missing_values.md)).
+    Text in a column is a category: a feature `(column, text)` that is 1. At most 64 of a column
+    have a feature of their own, and 512 of all columns; all others share `(column, "<other>")`.
+    None and NaN count as the mean of the column, and so does a number that is not there, but was in
+    each of the first 32 examples; any other feature that is not there is 0. The number of such gaps
+    is a feature too (the guide, [categories](guide/categories.md) and [missing
+    values](guide/missing_values.md)).
 
-    Documents are examples of few names out of very many: from 1024 names on it changes to words, with experts that
-    need no dense rows (the guide, [text](guide/text.md)).
+    Documents are examples of few names out of very many: from 1024 names on it changes to words,
+    with experts that need no dense rows (the guide, [text](guide/text.md)).
 
-    Not for a small memory (two to four megabytes, and six to nine with 26 classes or 100 features), nor for rows of
-    thousands of features that are all present: then take `BSGDClassifier`, or a linear model.
+    Not for a small memory (two to four megabytes, and six to nine with 26 classes or 100 features),
+    nor for rows of thousands of features that are all present: then take `BSGDClassifier`, or a
+    linear model.
 
     While a model lives, `mutate` or assignment may change `budget`.
 
     Parameters
     ----------
     budget
-        The largest number of stored examples, one half for recent ones and one for hard ones. Twelve times as
-        many are archived: they vote where they are near, at a cost that does not grow with their number.
+        The largest number of stored examples, one half for recent ones and one for hard ones.
+        Twelve times as many are archived: they vote where they are near, at a cost that does not
+        grow with their number.
     classes
-        The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
-        the second one that occurs.
+        The labels, if they are known in advance: the negative one first, or three and more in the
+        order in which ties are decided. Other labels are then an error. None: the positive label is
+        True, or else the second one that occurs.
     seed
         For the random binning, whose bins of a feature depend on its name and the seed only.
 
@@ -121,14 +126,17 @@ class AutoKernelClassifier(Inspected, Classifier):
         tables["least_squares"][:, 0] = 1.0 / n_classes
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
-        """The probabilities of the mixture, calibrated on the stream by how often its predictions were right.
+        """The probabilities of the mixture, calibrated on the stream by how often its predictions
+        were right.
 
         That of a class of which no example was learned is 0.
         """
         return super().predict_proba_one(x)
 
     def _promote(self, before: int) -> None:
-        """A new label gets columns of zeros; the third also gives the first class its own column."""
+        """A new label gets columns of zeros; the third also gives the first class its own
+        column.
+        """
         if self._of_words:
             self._promote_names(before)
         else:
@@ -150,32 +158,37 @@ class AutoKernelClassifier(Inspected, Classifier):
 class AutoKernelRegressor(Inspected, Regressor):
     """A kernel regressor without settings: for features and targets in any unit.
 
-    The same memory, metric and mixer as in `AutoKernelClassifier`, with experts that predict numbers. There
-    is no need to scale features or targets, to encode text or to fill gaps: it reads tables as the classifier does.
+    The same memory, metric and mixer as in `AutoKernelClassifier`, with experts that predict
+    numbers. There is no need to scale features or targets, to encode text or to fill gaps: it reads
+    tables as the classifier does.
 
-    `predict_one(x, with_dist=True)` returns a distribution: a `proba.Gaussian` of River, also with `quantile` and
-    `interval`. Its spread is that of the errors made on similar examples and of late, and its quantiles are learned
-    from the stream: intervals of 50, 80, 90, 95 and 99 % hold these shares of the targets, those in between about
-    theirs. `predict_many(X, quantiles=...)` gives the quantiles of many examples.
+    `predict_one(x, with_dist=True)` returns a distribution: a `proba.Gaussian` of River, also with
+    `quantile` and `interval`. Its spread is that of the errors made on similar examples and of
+    late, and its quantiles are learned from the stream: intervals of 50, 80, 90, 95 and 99 % hold
+    these shares of the targets, those in between about theirs. `predict_many(X, quantiles=...)`
+    gives the quantiles of many examples.
 
-    It follows a trend: beside the mixture, least squares predict the change since the last target, and the prediction
-    leans on them as far as that has been right. And a feature of whole numbers may be a name, of a shop or an hour: if
-    the first 200 examples have 3 to 60 values of it, it gets one more column, the mean of the targets that came with
-    its value. For that the example after these 200 takes as long as they did, and such a model then has learned them
-    with this column.
+    It follows a trend: beside the mixture, least squares predict the change since the last target,
+    and the prediction leans on them as far as that has been right. And a feature of whole numbers
+    may be a name, of a shop or an hour: if the first 200 examples have 3 to 60 values of it, it
+    gets one more column, the mean of the targets that came with its value. For that the example
+    after these 200 takes as long as they did, and such a model then has learned them with this
+    column.
 
-    From 1024 names on, of which examples have few, it changes to words (the guide, [text](guide/text.md)).
+    From 1024 names on, of which examples have few, it changes to words (the guide,
+    [text](guide/text.md)).
 
-    Not for a small memory (it takes two to four megabytes), nor for rows of thousands of features that are all
-    present: then take `BSGDRegressor`.
+    Not for a small memory (it takes two to four megabytes), nor for rows of thousands of features
+    that are all present: then take `BSGDRegressor`.
 
     While a model lives, `mutate` or assignment may change `budget`.
 
     Parameters
     ----------
     budget
-        The largest number of stored examples, one half for recent ones and one for hard ones. Twelve times as
-        many are archived: they vote where they are near, at a cost that does not grow with their number.
+        The largest number of stored examples, one half for recent ones and one for hard ones.
+        Twelve times as many are archived: they vote where they are near, at a cost that does not
+        grow with their number.
     seed
         For the random binning, whose bins of a feature depend on its name and the seed only.
 
@@ -229,9 +242,10 @@ class AutoKernelRegressor(Inspected, Regressor):
     def predict_one(self, x: dict[Any, Any], with_dist: bool = False) -> Any:
         """The prediction, or with `with_dist=True` the distribution of the target.
 
-        The distribution is a `river.proba.Gaussian`: `mu` and `mode` are the prediction, `sigma` its spread, and
-        `cdf`, `sample` and calls follow the quantiles that were learned. Beyond River's it has `quantile(level)`,
-        and `interval(share)` with `lower`, `upper`, `width` and `y in interval`.
+        The distribution is a `river.proba.Gaussian`: `mu` and `mode` are the prediction, `sigma`
+        its spread, and `cdf`, `sample` and calls follow the quantiles that were learned. Beyond
+        River's it has `quantile(level)`, and `interval(share)` with `lower`, `upper`, `width` and
+        `y in interval`.
         """
         if not with_dist:
             return super().predict_one(x)
@@ -243,10 +257,11 @@ class AutoKernelRegressor(Inspected, Regressor):
         return TargetDistribution(mean, spread, quantiles)
 
     def predict_many(self, X: Any, quantiles: Collection[float] | None = None) -> Any:
-        """The predictions of many examples, or the quantiles of their targets at some levels between 0 and 1.
+        """The predictions of many examples, or the quantiles of their targets at some levels
+        between 0 and 1.
 
-        `quantiles=(0.05, 0.5, 0.95)` gives the borders of the interval of 90 % and the median: a frame of the same
-        kind with a column for each level, or of an array a dict of arrays.
+        `quantiles=(0.05, 0.5, 0.95)` gives the borders of the interval of 90 % and the median: a
+        frame of the same kind with a column for each level, or of an array a dict of arrays.
         """
         if quantiles is None:
             return super().predict_many(X)

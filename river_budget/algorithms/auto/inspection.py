@@ -35,12 +35,14 @@ class Inspected(TableReader):
 
     @locked_read
     def importances(self) -> dict[Any, float]:
-        """The weight of every feature in the distance between examples, all in units of their spread.
+        """The weight of every feature in the distance between examples, all in units of their
+        spread.
 
-        The weights are learned, and their mean is 1. The weight of an irrelevant feature is close to 0. That of a
-        feature with a target mean (AutoKernelRegressor) counts both.
+        The weights are learned, and their mean is 1. The weight of an irrelevant feature is close
+        to 0. That of a feature with a target mean (AutoKernelRegressor) counts both.
 
-        Empty for a model of words, which has no distances: `explain_one` says which names of an example count.
+        Empty for a model of words, which has no distances: `explain_one` says which names of an
+        example count.
         """
         if self._block is None or self._of_words:
             return {}
@@ -48,7 +50,9 @@ class Inspected(TableReader):
         return dict(zip(self._features, weights.tolist(), strict=True))
 
     def _by_feature(self, numbers: Any) -> Any:
-        """Numbers of columns as those of features, that of a target mean with its feature, with the same mean."""
+        """Numbers of columns as those of features, that of a target mean with its feature, with the
+        same mean.
+        """
         first, n = self._n_means, len(self._features)
         found = numbers[first : first + n].copy()
         found[self._table("coded")[0].astype(int)] += numbers[:first]
@@ -58,9 +62,10 @@ class Inspected(TableReader):
     def experts(self) -> list[dict[str, Any]]:
         """The experts of the mixture: their names, weights and running losses.
 
-        The loss is the log loss of a classifier, and in regression the squared error in units of the variance of
-        the targets; both are means over about the last hundred examples. The weight of "trend" is its part of the
-        prediction of a regressor, and those of the others are multiplied by the rest.
+        The loss is the log loss of a classifier, and in regression the squared error in units of
+        the variance of the targets; both are means over about the last hundred examples. The weight
+        of "trend" is its part of the prediction of a regressor, and those of the others are
+        multiplied by the rest.
         """
         if self._block is None:
             return []
@@ -101,7 +106,7 @@ class Inspected(TableReader):
         standard deviations, and those that were known when the example came. A column of text holds the text.) A model of words stores no
         examples: there, `features` are the parts of the names in what its linear models say.
 
-        """
+        """  # noqa: E501
         x = self._read(x)
         predict = self.predict_one  # type: ignore[attr-defined]
         found: dict[str, Any] = {"prediction": predict(x), "examples": [], "features": {}}

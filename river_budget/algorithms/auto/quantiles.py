@@ -1,7 +1,9 @@
-"""Quantiles between those that a model learns: a line from knot to knot, in units in which a normal distribution is one.
+"""Quantiles between those that a model learns: a line from knot to knot, in units in which a normal
+distribution is one.
 
-A model learns the quantiles of its errors at eleven levels (core/passes/auto/tables.py). With those of a normal
-distribution this line is straight, so nothing changes; beyond the outermost knots it goes on as it ended.
+A model learns the quantiles of its errors at eleven levels (core/passes/auto/tables.py). With those
+of a normal distribution this line is straight, so nothing changes; beyond the outermost knots it
+goes on as it ended.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def normal_quantile(level: float) -> float:
 
 
 def on_line(at: float, xs: Any, ys: Any) -> tuple[float, float]:
-    """(the height of the line through these points, its slope), with infinite slopes where two xs are equal."""
+    """(the height of the line through these points, its slope), with infinite slopes where two xs
+    are equal.
+    """
     right = min(max(int(np.searchsorted(xs, at, "right")), 1), len(xs) - 1)
     run, rise = float(xs[right] - xs[right - 1]), float(ys[right] - ys[right - 1])
     if run > 0.0:

@@ -129,7 +129,9 @@ class Room(Columns):
             model._swap_in(changed)
 
     def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:
-        """The keys of features, from which their bins follow; they are used as soon as they vary."""
+        """The keys of features, from which their bins follow; they are used as soon as they
+        vary.
+        """
         if model._of_words:
             return
         state, keys = model._state_record(), model._table("keys")[0]

@@ -1,16 +1,20 @@
-"""AutoKernel on a table as it is: text is a category, and a number that is missing counts as the mean of its column.
+"""AutoKernel on a table as it is: text is a category, and a number that is missing counts as the
+mean of its column.
 
-A text in a column makes the feature (column, text) 1. It has a row in the tables as any other name, and what is known of
-a text, also how often it comes, stands there. So beside its names a model keeps one thing only, `always`.
+A text in a column makes the feature (column, text) 1. It has a row in the tables as any other name,
+and what is known of a text, also how often it comes, stands there. So beside its names a model
+keeps one thing only, `always`.
 
-    full    a column has MOST_VALUES features, or all columns have MOST_CATEGORIES. Then a text without a feature has that of
-            all OTHER ones. At every TURN-th example it takes over the feature of the rarest text, if that has become RARE:
-            so what comes often soon has a feature, of 10,000 texts only one in TURN costs a copy of the model, and nobody
-            counts texts that have none
-    gap     None, NaN, or absent though it is one of `always`: the columns of numbers that were in each of the first
-            FIRST_ROWS examples. (In a bag of words, or where names come and go, absent stays 0.) The number of GAPS is a
-            feature, as that a number is missing often says something. (A feature for each column says more where several
-            columns do, and costs 5 to 10 % more errors where gaps are random.)
+    full    a column has MOST_VALUES features, or all columns have MOST_CATEGORIES. Then a text
+            without a feature has that of all OTHER ones. At every TURN-th example it takes over the
+            feature of the rarest text, if that has become RARE: so what comes often soon has a
+            feature, of 10,000 texts only one in TURN costs a copy of the model, and nobody counts
+            texts that have none
+    gap     None, NaN, or absent though it is one of `always`: the columns of numbers that were in
+            each of the first FIRST_ROWS examples. (In a bag of words, or where names come and go,
+            absent stays 0.) The number of GAPS is a feature, as that a number is missing often says
+            something. (A feature for each column says more where several columns do, and costs 5 to
+            10 % more errors where gaps are random.)
 """
 
 from __future__ import annotations
@@ -48,7 +52,8 @@ ABSENT: Any = object()
 def cell_of(name: Any, value: Any, predicted: bool = False) -> Any:
     """What a value of a user says: a number, a text, or None for a gap.
 
-    Raises for one that says nothing, such as a list. In prediction an infinite one, of statistics without data, is ABSENT.
+    Raises for one that says nothing, such as a list. In prediction an infinite one, of statistics
+    without data, is ABSENT.
     """
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
@@ -60,7 +65,9 @@ def cell_of(name: Any, value: Any, predicted: bool = False) -> Any:
 
 
 class RawBatch(Batch):
-    """Many examples, checked, of which some hold text or gaps. `rows`: a tuple of cells for each."""
+    """Many examples, checked, of which some hold text or gaps. `rows`: a tuple of cells for
+    each.
+    """
 
     def __init__(self, batch: Batch, predicted: bool):
         vars(self).update(vars(batch))
@@ -188,7 +195,8 @@ class TableReader(WordTables):
         return {name: v for name, v in x.items() if is_gap(v) or not is_missing(v)}
 
     def _encoded(self, x: Mapping[Any, Any], ahead: int = 0) -> tuple[dict[Any, float], bool]:
-        """(an example as numbers, whether they are the same at all examples from the next one to so many ahead)
+        """(an example as numbers, whether they are the same at all examples from the next one to so
+        many ahead)
 
         One without new names has all known ones, so that it can be written as a whole row.
         """
@@ -247,7 +255,9 @@ class TableReader(WordTables):
         return memo["known"]  # type: ignore[no-any-return]
 
     def _category(self, known: Known, column: Any, text: str, ahead: int) -> tuple[Category, bool]:
-        """(the name for a text without a feature, whether it is the same up to so many examples ahead)"""
+        """(the name for a text without a feature, whether it is the same up to so many examples
+        ahead)
+        """
         name = Category((column, text if len(text) <= LONGEST else OTHER))
         if not known.is_full(column):
             return name, False
@@ -374,7 +384,9 @@ class TableReader(WordTables):
             raise
 
     def _parts_in(self, part: RawBatch, wanted: bool) -> Iterator[Part]:
-        """Examples with text or gaps: together as long as their numbers do not follow from what was learned before."""
+        """Examples with text or gaps: together as long as their numbers do not follow from what was
+        learned before.
+        """
         start = 0
         while start < len(part):
             x, lasting = self._encoded(part.example(start))
@@ -391,7 +403,8 @@ class TableReader(WordTables):
             batch = Batch.of(list(rows[0]), _matrix(list(rows[0]), rows))
             before = self._scores_before(batch.part(0, 1)) if wanted else None
             lists = self._rows_of(batch)
-            # often a single row: to make room for its results would take ten times as long as to learn it
+            # often a single row: to make room for its results would take ten times as long as to
+            # learn it
             if "work" not in self._version:
                 self._version["work"] = Workspace(self, self._block)
             yield Part(start, batch, lists, before)

@@ -1,4 +1,6 @@
-"""The tables of AutoKernel outside the passes: create them, enlarge them, and reduce the memory to a smaller budget."""
+"""The tables of AutoKernel outside the passes: create them, enlarge them, and reduce the memory to
+a smaller budget.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ class AutoTables(OneByOne):
         raise NotImplementedError
 
     def _present(self) -> Any:
-        """Which experts there are, in the order of the mixer: least squares is not for many features."""
+        """Which experts there are, in the order of the mixer: least squares is not for many
+        features.
+        """
         few, names = self._state_record().second_order >= 0, self._expert_names
         present = [name not in self._without and (few or name != LEAST_SQUARES) for name in names]
         return np.array(present + [False] * (core.EXPERTS - len(present)))
@@ -105,8 +109,9 @@ class AutoTables(OneByOne):
     # a smaller or larger memory
 
     def _after_change(self, name: str) -> None:
-        """Give the memory the size that `budget` has now, and keep the newest examples. If there are more places for
-        recent ones, hard ones fill them and stay marked as hard."""
+        """Give the memory the size that `budget` has now, and keep the newest examples. If there
+        are more places for recent ones, hard ones fill them and stay marked as hard.
+        """
         if self._block is None or name != "budget":
             return
         budget, before = self._budget_in_use, memory.views(self._block)

@@ -1,4 +1,6 @@
-"""AutoKernel on words: when names seem to have no end, a model changes to experts that need no dense rows."""
+"""AutoKernel on words: when names seem to have no end, a model changes to experts that need no
+dense rows.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ class WordTables(AutoTables):
 
     @property
     def n_words(self) -> int:
-        """How many names a model of words has learned; 0 in a model that has not changed to words."""
+        """How many names a model of words has learned; 0 in a model that has not changed to
+        words.
+        """
         return int(self._state_record().held) if self._of_words and self._block is not None else 0
 
     # when
@@ -78,7 +82,8 @@ class WordTables(AutoTables):
     def _rows_in(self, part: Batch, wanted: bool) -> Iterator[Part]:
         """The same, where names become known with the example that brings them, as one by one.
 
-        Of a sparse batch whose names cannot make it a model of words all are known at once, as if it were dense.
+        Of a sparse batch whose names cannot make it a model of words all are known at once, as if
+        it were dense.
         """
         if not self._of_words and part.listed and self._has_room_for(part.names):
             part = Batch.of(part.names, part.matrix())
@@ -137,8 +142,9 @@ class WordTables(AutoTables):
             self._table(name)[:] = old._table(name)
 
     def _stored_words(self, places: Mapping[Any, int]) -> tuple[Lists, Any, Any]:
-        """(examples, targets, weights) of the memory. A feature is there where it is beyond its mean, and then its
-        value is its usual one."""
+        """(examples, targets, weights) of the memory. A feature is there where it is beyond its
+        mean, and then its value is its usual one.
+        """
         model, first = memory.views(self._block), self._n_means
         moments, vectors = self._table("moments")[:, first:], model.vectors[first:]
         d, n = len(self._features), model.head.count
@@ -159,7 +165,9 @@ class WordTables(AutoTables):
     # names
 
     def _add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
-        """In one step: Ctrl-C leaves the names known or not. In a model of words names have nothing but their places."""
+        """In one step: Ctrl-C leaves the names known or not. In a model of words names have nothing
+        but their places.
+        """
         if self._of_words:
             super()._add_features(names, beside)
             return
@@ -184,7 +192,9 @@ class WordTables(AutoTables):
         self._change_names(self._features.forget, ~goes, ())
 
     def _promote_names(self, before: int) -> None:
-        """Further columns in the row of every name, and fewer names if there are too many for such rows."""
+        """Further columns in the row of every name, and fewer names if there are too many for such
+        rows.
+        """
         excess = len(self._features) - self._most_words
         if excess > 0:
             self._forget_oldest(excess, ())

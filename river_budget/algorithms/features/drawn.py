@@ -1,4 +1,6 @@
-"""Models with random numbers for every feature, which depend only on the feature's name and the seed."""
+"""Models with random numbers for every feature, which depend only on the feature's name and the
+seed.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def _hash_with(entropy: int) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn(Columns):
-    """The columns of the tables are random numbers, which depend on the name of a feature and the seed."""
+    """The columns of the tables are random numbers, which depend on the name of a feature and the
+    seed.
+    """
 
     count: Callable[[Any], int]  # (model): columns
     numbers: Callable[..., Any]  # (model, names, header): their rows
@@ -70,7 +74,9 @@ class Drawn(Columns):
         return 2**12
 
     def most_names(self, model: Any) -> int:
-        """The largest number of features with stored numbers. Those of others are drawn again when needed."""
+        """The largest number of features with stored numbers. Those of others are drawn again when
+        needed.
+        """
         return max(AT_HAND // (8 * self.count(model)), FEWEST)
 
     def make_room(self, model: Any, new: int, beside: Collection[Any]) -> None:
@@ -127,7 +133,9 @@ class Drawn(Columns):
         return block, read
 
     def scores(self, model: Any, batch: Batch, score: Any) -> tuple[Rows, Any]:
-        """The scores of examples with unknown names, by blocks with exactly the features that occur in them."""
+        """The scores of examples with unknown names, by blocks with exactly the features that occur
+        in them.
+        """
         parts = [batch]
         if batch.listed:  # which may have very many names
             parts = [part for _, part in batch.parts(self.most_entries(model))]

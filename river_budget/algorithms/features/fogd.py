@@ -19,7 +19,9 @@ __all__ = ["FOGDClassifier", "FOGDRegressor"]
 
 
 def _rows_of_output(model: Any) -> int:
-    """Rows of `per_vector` per output: the weights of sines; with a mean, also its weights of cosines and sines."""
+    """Rows of `per_vector` per output: the weights of sines; with a mean, also its weights of
+    cosines and sines.
+    """
     return 3 if model.average else 1
 
 
@@ -45,14 +47,16 @@ FOGD = Algorithm(
 class FOGDClassifier(Averaging, Classifier):
     """Gradient descent on the hinge loss over random Fourier features.
 
-    A kernel learner without support vectors: a linear model over `n_components` random waves. Time and
-    memory are the same from the first example to the last, and nothing is removed. It needs more components
-    than a budgeted model needs vectors; with many features, or where few examples represent the data,
-    `NOGDClassifier` or merging (`BSGDClassifier`) are more accurate in the same time.
+    A kernel learner without support vectors: a linear model over `n_components` random waves. Time
+    and memory are the same from the first example to the last, and nothing is removed. It needs
+    more components than a budgeted model needs vectors; with many features, or where few examples
+    represent the data, `NOGDClassifier` or merging (`BSGDClassifier`) are more accurate in the same
+    time.
 
     While a model lives, `mutate` or assignment may change `learning_rate`.
 
-    Not for many features with few waves: the error of the kernel falls with the root of the number of waves.
+    Not for many features with few waves: the error of the kernel falls with the root of the number
+    of waves.
 
     Parameters
     ----------
@@ -63,15 +67,17 @@ class FOGDClassifier(Averaging, Classifier):
     learning_rate
         Size of a step, as for a kernel (the features of an example have length 1).
     classes
-        The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
-        the second one that occurs.
+        The labels, if they are known in advance: the negative one first, or three and more in the
+        order in which ties are decided. Other labels are then an error. None: the positive label is
+        True, or else the second one that occurs.
     seed
-        Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name and the seed only.
+        Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name
+        and the seed only.
     average
-        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
-        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
-        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the
+        last; a number: by a mean over about so many examples. It removes the noise of constant
+        steps on a stationary stream in random order, and is far worse with drift or where examples
+        in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------
@@ -94,7 +100,7 @@ class FOGDClassifier(Averaging, Classifier):
     ----------
     [^1]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. Journal of Machine Learning Research 17.](https://jmlr.org/papers/v17/14-148.html)
 
-    """
+    """  # noqa: E501
 
     algorithm = FOGD
 
@@ -113,10 +119,11 @@ class FOGDClassifier(Averaging, Classifier):
 class FOGDRegressor(Averaging, Regressor):
     """Gradient descent on the squared error over random Fourier features.
 
-    Errors up to `epsilon` have no loss. Targets should be of order one: put a `TargetStandardScaler` around
-    the pipeline.
+    Errors up to `epsilon` have no loss. Targets should be of order one: put a
+    `TargetStandardScaler` around the pipeline.
 
-    While a model lives, `mutate` or assignment may change `learning_rate`, `epsilon` and `max_error`.
+    While a model lives, `mutate` or assignment may change `learning_rate`, `epsilon` and
+    `max_error`.
 
     Not for targets in their own units, nor for many features with few waves.
 
@@ -131,14 +138,16 @@ class FOGDRegressor(Averaging, Regressor):
     epsilon
         Errors up to this size have no loss.
     seed
-        Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name and the seed only.
+        Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name
+        and the seed only.
     max_error
-        Larger errors count as this one (Huber's loss), so that one outlier changes the model little. None: all
-        errors count in full, as in the paper.
+        Larger errors count as this one (Huber's loss), so that one outlier changes the model
+        little. None: all errors count in full, as in the paper.
     average
-        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
-        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
-        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the
+        last; a number: by a mean over about so many examples. It removes the noise of constant
+        steps on a stationary stream in random order, and is far worse with drift or where examples
+        in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------
@@ -166,7 +175,7 @@ class FOGDRegressor(Averaging, Regressor):
     ----------
     [^1]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. Journal of Machine Learning Research 17.](https://jmlr.org/papers/v17/14-148.html)
 
-    """
+    """  # noqa: E501
 
     algorithm = dataclasses.replace(FOGD, kernel=RBF("0.55/d"))
 

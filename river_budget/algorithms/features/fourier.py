@@ -23,9 +23,11 @@ __all__ = ["RBFSampler", "RandomFourier"]
 
 
 def frequencies_of(names: Collection[Any], entropy: int, n: int, header: dict[str, Any]) -> Any:
-    """n frequencies of each of several features, one row each, which depend only on its name and the seed.
+    """n frequencies of each of several features, one row each, which depend only on its name and
+    the seed.
 
-    A larger n continues the same sequence. Their distribution is the Fourier transform of the kernel.
+    A larger n continues the same sequence. Their distribution is the Fourier transform of the
+    kernel.
     """
     uniform: Any = uniforms(keys_of(names, entropy), n)  # type: ignore[no-untyped-call]
     if header["kernel"] == Code.RBF:  # normal
@@ -72,17 +74,19 @@ def check_waves(parameters: Mapping[str, Any]) -> None:
 class RandomFourier(DrawnMap):
     """Random Fourier features: a linear model behind them becomes a kernel machine.
 
-    Every new feature is a wave over the whole example, so interactions of features count too: inner products of
-    transformed examples approximate the kernel, with an error of about 1 / sqrt(n_components). River's `RBFSampler`
-    draws waves over one feature at a time. It approximates a sum of one-dimensional kernels, which cannot
-    express that two features act together (XOR), and yields `n_components` features for each feature of the
-    example. Where features have no interactions that sum may learn faster; everywhere else this map does better,
-    and its size does not grow with the number of features.
+    Every new feature is a wave over the whole example, so interactions of features count too: inner
+    products of transformed examples approximate the kernel, with an error of about 1 /
+    sqrt(n_components). River's `RBFSampler` draws waves over one feature at a time. It approximates
+    a sum of one-dimensional kernels, which cannot express that two features act together (XOR), and
+    yields `n_components` features for each feature of the example. Where features have no
+    interactions that sum may learn faster; everywhere else this map does better, and its size does
+    not grow with the number of features.
 
-    The frequencies of a feature depend on its name and the seed only: a map with the same seed is the
-    same map, whatever the order in which features appear.
+    The frequencies of a feature depend on its name and the seed only: a map with the same seed is
+    the same map, whatever the order in which features appear.
 
-    Not for kernels other than `RBF` and `Laplacian`, nor in front of models that need sparse features.
+    Not for kernels other than `RBF` and `Laplacian`, nor in front of models that need sparse
+    features.
 
     Parameters
     ----------
@@ -93,9 +97,9 @@ class RandomFourier(DrawnMap):
     seed
         Seed of the frequencies; None draws anew in every run.
     scale
-        The length of the feature vectors that it returns. Linear models take steps in proportion to its square; 7,
-        whose square is about that of fifty scaled features, suits River's with their default rates. 1 makes inner
-        products those of the kernel.
+        The length of the feature vectors that it returns. Linear models take steps in proportion to
+        its square; 7, whose square is about that of fifty scaled features, suits River's with their
+        default rates. 1 makes inner products those of the kernel.
 
     Examples
     --------
@@ -122,7 +126,7 @@ class RandomFourier(DrawnMap):
     ----------
     [^1]: [Rahimi, A. and Recht, B., 2007. Random features for large-scale kernel machines. NIPS 20.](https://people.eecs.berkeley.edu/~brecht/papers/07.rah.rec.nips.pdf)
 
-    """
+    """  # noqa: E501
 
     algorithm = Algorithm(
         None,
@@ -167,10 +171,11 @@ def _widen(model: Any, name: str) -> None:
 class RBFSampler(RandomFourier):
     """`RandomFourier` for the RBF kernel, with gamma as a parameter that may change.
 
-    It is not the same map as River's `feature_extraction.RBFSampler`. River's draws waves over each feature alone and
-    yields `n_components` features, named (feature, number), for every feature of the example. This class draws
-    waves over the whole example, which approximate scale^2 exp(-gamma |x - z|^2), and yields
-    two for each component, named "cos_0", "sin_0" and so on. To swap one for the other:
+    It is not the same map as River's `feature_extraction.RBFSampler`. River's draws waves over each
+    feature alone and yields `n_components` features, named (feature, number), for every feature of
+    the example. This class draws waves over the whole example, which approximate scale^2 exp(-gamma
+    |x - z|^2), and yields two for each component, named "cos_0", "sin_0" and so on. To swap one for
+    the other:
 
     - `gamma`: River's default 1 is about d times too large here, so ours is `"auto"`, 1 / d.
     - `scale`: River's waves have no such parameter; each has the length 1.
@@ -184,8 +189,8 @@ class RBFSampler(RandomFourier):
     Parameters
     ----------
     gamma
-        How fast similarity falls with distance: a number, `"auto"`, or a text such as `"2/d"`. It may be
-        assigned: the waves are stretched, and a linear model behind them has to learn anew.
+        How fast similarity falls with distance: a number, `"auto"`, or a text such as `"2/d"`. It
+        may be assigned: the waves are stretched, and a linear model behind them has to learn anew.
     n_components
         The number of frequencies. Each gives two features, a cosine and a sine.
     seed
@@ -211,7 +216,7 @@ class RBFSampler(RandomFourier):
     ----------
     [^1]: [Rahimi, A. and Recht, B., 2007. Random features for large-scale kernel machines. NIPS 20.](https://people.eecs.berkeley.edu/~brecht/papers/07.rah.rec.nips.pdf)
 
-    """
+    """  # noqa: E501
 
     algorithm = dataclasses.replace(RandomFourier.algorithm, after=After(change=_widen))
 

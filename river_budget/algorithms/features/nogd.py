@@ -46,21 +46,22 @@ NOGD = dataclasses.replace(
 class NOGDClassifier(Averaging, BudgetClassifier):
     """Gradient descent on the hinge loss over Nyström features.
 
-    The first `budget` examples with a loss become support vectors, as in `KernelOGDClassifier`. Then the
-    support is frozen: its `rank` most important directions become features, on which a linear model learns
-    from then on. No vector is removed, and no update changes the support. It is accurate and stable where the
-    first examples are typical of all; on a stream that drifts away from them prefer a model that replaces its
-    vectors (`BSGDClassifier`, `ForgetronClassifier`).
+    The first `budget` examples with a loss become support vectors, as in `KernelOGDClassifier`.
+    Then the support is frozen: its `rank` most important directions become features, on which a
+    linear model learns from then on. No vector is removed, and no update changes the support. It is
+    accurate and stable where the first examples are typical of all; on a stream that drifts away
+    from them prefer a model that replaces its vectors (`BSGDClassifier`, `ForgetronClassifier`).
 
-    While a model lives, `mutate` or assignment may change `budget`, `learning_rate` and `eta_linear`.
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate` and
+    `eta_linear`.
 
     Not for streams whose examples drift away from the first ones: its support is frozen.
 
     Parameters
     ----------
     budget
-        The number of support vectors. Once the support is frozen, a smaller budget takes effect and a
-        larger one does not.
+        The number of support vectors. Once the support is frozen, a smaller budget takes effect and
+        a larger one does not.
     kernel
         One of `river_budget.kernels`; None stands for `RBF("1.5/d")`.
     rank
@@ -68,16 +69,18 @@ class NOGDClassifier(Averaging, BudgetClassifier):
     learning_rate
         Size of a step.
     classes
-        The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
-        the second one that occurs.
+        The labels, if they are known in advance: the negative one first, or three and more in the
+        order in which ties are decided. Other labels are then an error. None: the positive label is
+        True, or else the second one that occurs.
     eta_linear
-        Size of a step once the support is frozen; the linear model then starts at 0, as in the program of the
-        authors. None: the learning rate, and the linear model starts from the function learned so far.
+        Size of a step once the support is frozen; the linear model then starts at 0, as in the
+        program of the authors. None: the learning rate, and the linear model starts from the
+        function learned so far.
     average
-        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
-        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
-        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the
+        last; a number: by a mean over about so many examples. It removes the noise of constant
+        steps on a stationary stream in random order, and is far worse with drift or where examples
+        in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------
@@ -100,7 +103,7 @@ class NOGDClassifier(Averaging, BudgetClassifier):
     ----------
     [^1]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. Journal of Machine Learning Research 17.](https://jmlr.org/papers/v17/14-148.html)
 
-    """
+    """  # noqa: E501
 
     algorithm = NOGD
 
@@ -123,19 +126,20 @@ class NOGDClassifier(Averaging, BudgetClassifier):
 class NOGDRegressor(Averaging, BudgetRegressor):
     """Gradient descent on the squared error over Nyström features.
 
-    Errors up to `epsilon` have no loss. Targets should be of order one: put a `TargetStandardScaler` around
-    the pipeline.
+    Errors up to `epsilon` have no loss. Targets should be of order one: put a
+    `TargetStandardScaler` around the pipeline.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `epsilon`,
     `eta_linear` and `max_error`.
 
-    Not for streams whose examples drift away from the first ones, nor for targets that are not scaled.
+    Not for streams whose examples drift away from the first ones, nor for targets that are not
+    scaled.
 
     Parameters
     ----------
     budget
-        The number of support vectors. Once the support is frozen, a smaller budget takes effect and a
-        larger one does not.
+        The number of support vectors. Once the support is frozen, a smaller budget takes effect and
+        a larger one does not.
     kernel
         One of `river_budget.kernels`; None stands for `RBF("0.4/d")`.
     rank
@@ -145,15 +149,17 @@ class NOGDRegressor(Averaging, BudgetRegressor):
     epsilon
         Errors up to this size have no loss.
     eta_linear
-        The same once the support is frozen; the linear model then starts at 0, as in the program of the
-        authors. None: the learning rate, and the linear model starts from the function learned so far.
+        The same once the support is frozen; the linear model then starts at 0, as in the program of
+        the authors. None: the learning rate, and the linear model starts from the function learned
+        so far.
     max_error
-        Larger errors count as this one (Huber's loss), so that one outlier changes the model little. None: all
-        errors count in full, as in the paper.
+        Larger errors count as this one (Huber's loss), so that one outlier changes the model
+        little. None: all errors count in full, as in the paper.
     average
-        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
-        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
-        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the
+        last; a number: by a mean over about so many examples. It removes the noise of constant
+        steps on a stationary stream in random order, and is far worse with drift or where examples
+        in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------
@@ -181,7 +187,7 @@ class NOGDRegressor(Averaging, BudgetRegressor):
     ----------
     [^1]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. Journal of Machine Learning Research 17.](https://jmlr.org/papers/v17/14-148.html)
 
-    """
+    """  # noqa: E501
 
     algorithm = dataclasses.replace(NOGD, kernel=RBF("0.4/d"))
 

@@ -27,7 +27,9 @@ TINIEST = 1e-60  # smaller eigenvalues and Gram matrices count as 0
 
 
 def _spectrum(gram: Any, rank: int) -> tuple[Any, Any]:
-    """The largest eigenvalues that are not negligible, at most `rank`, and their eigenvectors as columns."""
+    """The largest eigenvalues that are not negligible, at most `rank`, and their eigenvectors as
+    columns.
+    """
     from scipy.linalg import eigh  # imported here, as only these models need it
 
     n = len(gram)
@@ -84,7 +86,9 @@ def resize_basis(model: Any, name: str) -> None:
 
 
 def learn_basis(model: Any) -> None:
-    """Compute the basis: the orthonormal functions of the support with the largest eigenvalues, at most `rank`."""
+    """Compute the basis: the orthonormal functions of the support with the largest eigenvalues, at
+    most `rank`.
+    """
     _resize(model)
     gram = model._gram()
     n = len(gram)
@@ -127,7 +131,8 @@ def _check_map(model: Any, count: int) -> None:
     model._ready = bool(model._state_record().stage != core.GATHERING)
 
 
-# A support, and once it is full an orthonormal basis of its span: the map; NOGD has a linear model behind it
+# A support, and once it is full an orthonormal basis of its span: the map; NOGD has a linear model
+# behind it
 BASIS = Algorithm(
     core.gather,
     core.STATE,
@@ -145,14 +150,16 @@ BASIS = Algorithm(
 
 
 class Nystroem(BudgetModel, Transformer):
-    """Nyström features: a linear model behind them becomes a kernel machine that adapts to the data.
+    """Nyström features: a linear model behind them becomes a kernel machine that adapts to the
+    data.
 
-    The first `budget` different examples become landmarks; the features of an example follow from its kernel
-    values with them, and inner products of features approximate the kernel. Each landmark adds one feature, so
-    that a linear model behind the map learns from the second example on; with a `rank` the features are the
-    most important directions, and the map returns none before the last landmark is stored. Afterwards the map
-    does not change. It takes any kernel. With the same number of features it approximates the kernel better
-    than random waves (`RandomFourier`), as long as the first examples are typical.
+    The first `budget` different examples become landmarks; the features of an example follow from
+    its kernel values with them, and inner products of features approximate the kernel. Each
+    landmark adds one feature, so that a linear model behind the map learns from the second example
+    on; with a `rank` the features are the most important directions, and the map returns none
+    before the last landmark is stored. Afterwards the map does not change. It takes any kernel.
+    With the same number of features it approximates the kernel better than random waves
+    (`RandomFourier`), as long as the first examples are typical.
 
     While a model lives, `mutate` or assignment may change `budget`.
 
@@ -161,9 +168,11 @@ class Nystroem(BudgetModel, Transformer):
     Parameters
     ----------
     budget
-        The number of landmarks. Once all are stored, a smaller number takes effect and a larger one does not.
+        The number of landmarks. Once all are stored, a smaller number takes effect and a larger one
+        does not.
     rank
-        The number of features: the most important directions only. None: as many as the landmarks span.
+        The number of features: the most important directions only. None: as many as the landmarks
+        span.
     kernel
         One of `river_budget.kernels`; None stands for `RBF()`.
     scale
@@ -197,7 +206,7 @@ class Nystroem(BudgetModel, Transformer):
     ----------
     [^1]: [Williams, C. and Seeger, M., 2001. Using the Nyström method to speed up kernel machines. NIPS 13.](https://papers.nips.cc/paper/1866-using-the-nystrom-method-to-speed-up-kernel-machines)
 
-    """
+    """  # noqa: E501
 
     algorithm = BASIS
 
@@ -248,7 +257,8 @@ class Nystroem(BudgetModel, Transformer):
         self._count(n)
 
     def _finish(self) -> None:
-        """Add a direction for each new landmark; with a `rank`, compute the directions after the last landmark.
+        """Add a direction for each new landmark; with a `rank`, compute the directions after the
+        last landmark.
 
         The last landmark completes the map.
         """
@@ -267,8 +277,8 @@ class Nystroem(BudgetModel, Transformer):
     def _add_directions(self) -> None:
         """Add for each new landmark its part orthogonal to those before it, scaled to length 1.
 
-        These are rows of the inverse of the Cholesky factor of K, which later landmarks do not change. A landmark
-        that is (nearly) a combination of those before it gets a row of zeros.
+        These are rows of the inverse of the Cholesky factor of K, which later landmarks do not
+        change. A landmark that is (nearly) a combination of those before it gets a row of zeros.
         """
         state, basis = self._state_record(), memory.views(self._block).per_vector
         first, n = int(state.kept), self.n_support_vectors

@@ -62,15 +62,16 @@ class PolynomialCountSketch(DrawnMap):
     """A sketch of all products of features: a linear model behind it becomes a polynomial one.
 
     Inner products of sketches are on average those of the polynomial kernel, with an error of about
-    1 / sqrt(n_components) of the lengths. All products of two of 100 features are 5,050 features; a sketch adds
-    them up into `n_components`. Features should be scaled, as products of large ones exceed all others.
+    1 / sqrt(n_components) of the lengths. All products of two of 100 features are 5,050 features; a
+    sketch adds them up into `n_components`. Features should be scaled, as products of large ones
+    exceed all others.
 
-    Not for few features, where all products (River's `PolynomialExtender`) are more accurate, nor for boundaries
-    that are not polynomials of low degree: use `RandomFourier` or `Nystroem`.
+    Not for few features, where all products (River's `PolynomialExtender`) are more accurate, nor
+    for boundaries that are not polynomials of low degree: use `RandomFourier` or `Nystroem`.
 
-    The place and the sign of a feature depend on its name and the seed only: a map with the same seed is the same
-    map, whatever the order in which features appear. The time for an example grows with its features that are not
-    0, times `n_components`, times the degree.
+    The place and the sign of a feature depend on its name and the seed only: a map with the same
+    seed is the same map, whatever the order in which features appear. The time for an example grows
+    with its features that are not 0, times `n_components`, times the degree.
 
     Parameters
     ----------
@@ -82,8 +83,8 @@ class PolynomialCountSketch(DrawnMap):
     seed
         Seed of the places and signs; None draws anew in every run.
     scale
-        A factor on the features that it returns. Linear models take steps in proportion to its square. 1 makes inner
-        products those of the kernel.
+        A factor on the features that it returns. Linear models take steps in proportion to its
+        square. 1 makes inner products those of the kernel.
 
     Examples
     --------
@@ -107,7 +108,7 @@ class PolynomialCountSketch(DrawnMap):
     ----------
     [^1]: [Pham, N. and Pagh, R., 2013. Fast and scalable polynomial kernels via explicit feature maps. KDD 2013.](https://doi.org/10.1145/2487575.2487591)
 
-    """
+    """  # noqa: E501
 
     algorithm = Algorithm(
         None,
@@ -137,6 +138,8 @@ class PolynomialCountSketch(DrawnMap):
 
 
 def constant_columns(model: PolynomialCountSketch, random: int) -> Any:
-    """The places and signs of the constant feature for coef0, from head.random (core/passes/features/sketch.py)."""
+    """The places and signs of the constant feature for coef0, from head.random
+    (core/passes/features/sketch.py).
+    """
     uniform: Any = uniforms(random, _count(model))  # type: ignore[no-untyped-call]
     return _columns(uniform, model.n_components)

@@ -38,12 +38,14 @@ KRLST = Algorithm(
 
 
 class KRLSTRegressor(BudgetRegressor):
-    """Kernel recursive least squares that tracks: a Gaussian process on a budget, with a variance of each prediction.
+    """Kernel recursive least squares that tracks: a Gaussian process on a budget, with a variance
+    of each prediction.
 
-    Each example is fitted at once, as by a regression on all of the past in which old examples count less. So it
-    learns from few examples where gradient descent needs many, and takes time with the square of the budget, some 30
-    microseconds an example for 100 vectors. What it keeps as its basis are the vectors without which it predicts worst.
-    Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
+    Each example is fitted at once, as by a regression on all of the past in which old examples
+    count less. So it learns from few examples where gradient descent needs many, and takes time
+    with the square of the budget, some 30 microseconds an example for 100 vectors. What it keeps as
+    its basis are the vectors without which it predicts worst. Targets should be of order one: put a
+    `TargetStandardScaler` around the pipeline.
 
     While a model lives, `mutate` or assignment may change `budget`, `forgetting` and `noise`.
 
@@ -54,9 +56,11 @@ class KRLSTRegressor(BudgetRegressor):
     budget
         The largest number of support vectors.
     forgetting
-        The share of what is known that is left after each further example: after n of them forgetting ** n. 1 forgets nothing.
+        The share of what is known that is left after each further example: after n of them
+        forgetting ** n. 1 forgets nothing.
     noise
-        The variance of the noise in the targets, where the function has the variance k(x, x), which is 1 for Gaussian kernels.
+        The variance of the noise in the targets, where the function has the variance k(x, x), which
+        is 1 for Gaussian kernels.
     kernel
         One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
 
@@ -72,7 +76,8 @@ class KRLSTRegressor(BudgetRegressor):
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0.3...
 
-    A prediction with its standard deviation, small where examples were, and large far from all of them:
+    A prediction with its standard deviation, small where examples were, and large far from all of
+    them:
 
     >>> model = rb.KRLSTRegressor(kernel=rb.kernels.RBF(1.0), noise=0.01)
     >>> for i in range(100):
@@ -85,7 +90,7 @@ class KRLSTRegressor(BudgetRegressor):
     ----------
     [^1]: [Van Vaerenbergh, S., Lázaro-Gredilla, M. and Santamaría, I., 2012. Kernel recursive least-squares tracker for time-varying regression. IEEE Transactions on Neural Networks and Learning Systems 23.](https://doi.org/10.1109/TNNLS.2012.2200500)
 
-    """
+    """  # noqa: E501
 
     algorithm = KRLST
     _unmergeable_because = "the covariances of two models have no sum"
@@ -109,7 +114,8 @@ class KRLSTRegressor(BudgetRegressor):
     def predict_one(self, x: dict[Any, Any], with_dist: Literal[True]) -> proba.Gaussian: ...
 
     def predict_one(self, x: dict[Any, Any], with_dist: bool = False) -> Any:
-        """The prediction, or with `with_dist=True` the distribution of the target: River's `proba.Gaussian`.
+        """The prediction, or with `with_dist=True` the distribution of the target: River's
+        `proba.Gaussian`.
 
         Before the first example its standard deviation is infinite.
         """

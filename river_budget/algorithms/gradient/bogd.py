@@ -46,20 +46,23 @@ BOGD = Algorithm(
 
 
 class BOGDClassifier(BudgetClassifier):
-    """Bounded online gradient descent: removes the oldest vector, or a random one and enlarges the others.
+    """Bounded online gradient descent: removes the oldest vector, or a random one and enlarges the
+    others.
 
-    Kept for comparison: removing whole vectors loses much, so it is well behind `BSGDClassifier`. With
-    `removal="random"`, the rule of the paper, it is poor on most streams without settings made for them.
+    Kept for comparison: removing whole vectors loses much, so it is well behind `BSGDClassifier`.
+    With `removal="random"`, the rule of the paper, it is poor on most streams without settings made
+    for them.
 
-    As the other coefficients grow, the expected model stays the same, and an update takes no longer than a
-    removal. With `sampling="nonuniform"` (BOGD++) vectors with large coefficients stay longer. It does well
-    where classes are noisy; where they are not, its random growth loses more than it gains, and `BPAClassifier`
-    or merging (`BSGDClassifier`) are better.
+    As the other coefficients grow, the expected model stays the same, and an update takes no longer
+    than a removal. With `sampling="nonuniform"` (BOGD++) vectors with large coefficients stay
+    longer. It does well where classes are noisy; where they are not, its random growth loses more
+    than it gains, and `BPAClassifier` or merging (`BSGDClassifier`) are better.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and
     `max_coefficient`.
 
-    Not for small budgets: each removal loses all that the vector contributed. `BSGDClassifier` merges instead.
+    Not for small budgets: each removal loses all that the vector contributed. `BSGDClassifier`
+    merges instead.
 
     Parameters
     ----------
@@ -70,18 +73,20 @@ class BOGDClassifier(BudgetClassifier):
     learning_rate
         Size of a step.
     l2
-        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
+        Strength of regularisation: at every example the model shrinks by the factor 1 -
+        learning_rate * l2.
     removal
-        "random", the rule of the paper, or "oldest", which leaves the other vectors as they are. "auto": the
-        oldest, or a random one with nonuniform sampling. None: random.
+        "random", the rule of the paper, or "oldest", which leaves the other vectors as they are.
+        "auto": the oldest, or a random one with nonuniform sampling. None: random.
     sampling
         "uniform", or "nonuniform" for BOGD++.
     max_coefficient
-        In a full model no coefficient grows beyond this multiple of the learning rate. None: no limit.
+        In a full model no coefficient grows beyond this multiple of the learning rate. None: no
+        limit.
     classes
-        The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
-        the second one that occurs.
+        The labels, if they are known in advance: the negative one first, or three and more in the
+        order in which ties are decided. Other labels are then an error. None: the positive label is
+        True, or else the second one that occurs.
     seed
         Seed of the random numbers; None draws anew in every run.
 
@@ -106,7 +111,7 @@ class BOGDClassifier(BudgetClassifier):
     ----------
     [^1]: [Zhao, P., Wang, J., Wu, P., Jin, R. and Hoi, S., 2012. Fast bounded online gradient descent algorithms for scalable kernel-based online learning. ICML.](https://arxiv.org/abs/1206.4633)
 
-    """
+    """  # noqa: E501
 
     algorithm = BOGD
 
@@ -132,11 +137,12 @@ class BOGDClassifier(BudgetClassifier):
 class BOGDRegressor(BudgetRegressor):
     """Gradient descent on the squared error with a budget: removes the oldest vector.
 
-    Kept for comparison: removing whole vectors makes regression much worse. `BSGDRegressor` merges them.
+    Kept for comparison: removing whole vectors makes regression much worse. `BSGDRegressor` merges
+    them.
 
-    With `removal="random"` the other coefficients grow as in `BOGDClassifier`; with squared errors that can grow
-    without bound, so set `max_coefficient` then. Targets should be of order one: put a `TargetStandardScaler` around
-    the pipeline.
+    With `removal="random"` the other coefficients grow as in `BOGDClassifier`; with squared errors
+    that can grow without bound, so set `max_coefficient` then. Targets should be of order one: put
+    a `TargetStandardScaler` around the pipeline.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2`,
     `max_coefficient` and `epsilon`.
@@ -152,13 +158,15 @@ class BOGDRegressor(BudgetRegressor):
     learning_rate
         Share of the error that a step removes.
     l2
-        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
+        Strength of regularisation: at every example the model shrinks by the factor 1 -
+        learning_rate * l2.
     removal
         "oldest" or "random". None: the oldest.
     sampling
         "uniform", or "nonuniform", which keeps large coefficients longer.
     max_coefficient
-        In a full model no coefficient grows beyond this multiple of the learning rate. None: no limit.
+        In a full model no coefficient grows beyond this multiple of the learning rate. None: no
+        limit.
     epsilon
         Errors up to this size have no loss.
     seed
@@ -189,7 +197,7 @@ class BOGDRegressor(BudgetRegressor):
     [^1]: [Zhao, P., Wang, J., Wu, P., Jin, R. and Hoi, S., 2012. Fast bounded online gradient descent algorithms for scalable kernel-based online learning. ICML.](https://arxiv.org/abs/1206.4633)
     [^2]: The guide, [regression](guide/regression.md).
 
-    """
+    """  # noqa: E501
 
     algorithm = BOGD
 

@@ -30,7 +30,8 @@ def _check_steps(parameters: Mapping[str, Any]) -> None:
     learning_rate, l2 = parameters["learning_rate"], parameters["l2"]
     if learning_rate is None and l2 == 0.0:
         raise ValueError(
-            "l2 must be a positive number where learning_rate is None, not 0: the steps of Pegasos are "
+            "l2 must be a positive number where learning_rate is None, not 0: the steps of Pegasos "
+            "are "
             "1 / (l2 t). With a learning_rate it may be 0, and nothing shrinks"
         )
     if learning_rate is not None and learning_rate * l2 > 1.0:
@@ -87,9 +88,9 @@ class _BSGD(Averaging, BudgetModel):
     def gradient_error(self) -> float:
         """The mean length of the error that maintenance has added to a gradient so far.
 
-        In classification without weights, the mean objective of the iterates is above the optimum by at most
-        twice this number divided by sqrt(l2), plus a term that vanishes as log(n) / n (theorem 1 of the paper
-        of 2010).
+        In classification without weights, the mean objective of the iterates is above the optimum
+        by at most twice this number divided by sqrt(l2), plus a term that vanishes as log(n) / n
+        (theorem 1 of the paper of 2010).
         """
         if self._block is None:
             return 0.0
@@ -100,17 +101,18 @@ class _BSGD(Averaging, BudgetModel):
 class BSGDClassifier(_BSGD, BudgetClassifier):
     """A kernel support vector machine that learns one example at a time, in constant memory.
 
-    Stochastic gradient descent on the regularised hinge loss (Pegasos); with more than two classes, on
-    Crammer and Singer's. Every example inside the margin becomes a support vector. When there are more
-    than `budget` of them, `maintenance` makes room.
+    Stochastic gradient descent on the regularised hinge loss (Pegasos); with more than two classes,
+    on Crammer and Singer's. Every example inside the margin becomes a support vector. When there
+    are more than `budget` of them, `maintenance` makes room.
 
-    This is the model to try first: with merging it is fast and accurate, and with default settings it follows
-    drift. It needs features of similar size, so put a `StandardScaler` in front. With more than some dozens of
-    features, most of them noise, it is seldom better than a linear model.
+    This is the model to try first: with merging it is fast and accurate, and with default settings
+    it follows drift. It needs features of similar size, so put a `StandardScaler` in front. With
+    more than some dozens of features, most of them noise, it is seldom better than a linear model.
 
     While a model lives, `mutate` or assignment may change `budget`, `l2` and `learning_rate`.
 
-    Not for features of different size without a scaler in front, nor for classes with a linear boundary.
+    Not for features of different size without a scaler in front, nor for classes with a linear
+    boundary.
 
     Parameters
     ----------
@@ -119,29 +121,31 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
     kernel
         One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     maintenance
-        One of `river_budget.maintenance`; None stands for `Merge()`, and where the kernel is not Gaussian for
-        `Project()`, which costs the square of the budget.
+        One of `river_budget.maintenance`; None stands for `Merge()`, and where the kernel is not
+        Gaussian for `Project()`, which costs the square of the budget.
     l2
-        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
-        So old vectors lose weight, and a full model has room for new ones. 0: no shrinking, which needs a
-        `learning_rate`.
+        Strength of regularisation: at every example the model shrinks by the factor 1 -
+        learning_rate * l2. So old vectors lose weight, and a full model has room for new ones. 0:
+        no shrinking, which needs a `learning_rate`.
     project_to_ball
-        Whether to keep the norm of the model, after the maintenance, in the ball where the optimum is known to
-        lie. Its radius is 1 / sqrt(l2), times the root of the mean weight if there are weights.
+        Whether to keep the norm of the model, after the maintenance, in the ball where the optimum
+        is known to lie. Its radius is 1 / sqrt(l2), times the root of the mean weight if there are
+        weights.
     classes
-        The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
-        the second one that occurs.
+        The labels, if they are known in advance: the negative one first, or three and more in the
+        order in which ties are decided. Other labels are then an error. None: the positive label is
+        True, or else the second one that occurs.
     seed
         Seed of `RemoveRandom`; None draws anew in every run.
     learning_rate
-        Size of a step: constant, so that the model follows drift. None stands for the step of the papers,
-        1 / (l2 t) at example t, which is for long stationary streams: it begins with 1 / l2, which ruins short
-        ones, and in the end a full model hardly learns from new examples.
+        Size of a step: constant, so that the model follows drift. None stands for the step of the
+        papers, 1 / (l2 t) at example t, which is for long stationary streams: it begins with 1 /
+        l2, which ruins short ones, and in the end a full model hardly learns from new examples.
     average
-        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
-        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
-        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the
+        last; a number: by a mean over about so many examples. It removes the noise of constant
+        steps on a stationary stream in random order, and is far worse with drift or where examples
+        in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------
@@ -155,7 +159,8 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 88...%
 
-    With few vectors merging gains most: here 30 that merge, and 30 of which the smallest is removed.
+    With few vectors merging gains most: here 30 that merge, and 30 of which the smallest is
+    removed.
 
     >>> for maintenance in (rb.maintenance.Merge(), rb.maintenance.RemoveSmallest()):
     ...     model = preprocessing.StandardScaler() | rb.BSGDClassifier(
@@ -170,7 +175,7 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
     [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
     [^2]: [Qaadan, S. and Glasmachers, T., 2018. Multi-merge budget maintenance for stochastic gradient descent SVM training.](https://arxiv.org/abs/1806.10179)
 
-    """
+    """  # noqa: E501
 
     def __init__(
         self,
@@ -195,7 +200,8 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
 
     Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
 
-    While a model lives, `mutate` or assignment may change `budget`, `l2`, `epsilon` and `learning_rate`.
+    While a model lives, `mutate` or assignment may change `budget`, `l2`, `epsilon` and
+    `learning_rate`.
 
     Not for targets in their own units: without a `TargetStandardScaler` steps are too small or
     too large.
@@ -207,26 +213,27 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
     kernel
         One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
     maintenance
-        One of `river_budget.maintenance`; None stands for `Merge()`, and where the kernel is not Gaussian for
-        `Project()`, which costs the square of the budget.
+        One of `river_budget.maintenance`; None stands for `Merge()`, and where the kernel is not
+        Gaussian for `Project()`, which costs the square of the budget.
     l2
-        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2. 0:
-        no shrinking, which needs a `learning_rate`.
+        Strength of regularisation: at every example the model shrinks by the factor 1 -
+        learning_rate * l2. 0: no shrinking, which needs a `learning_rate`.
     project_to_ball
-        Whether to keep the norm of the model in the ball where the optimum is known to lie. Its radius is
-        sqrt(m / l2), with m the mean loss of always predicting 0 on the examples so far.
+        Whether to keep the norm of the model in the ball where the optimum is known to lie. Its
+        radius is sqrt(m / l2), with m the mean loss of always predicting 0 on the examples so far.
     epsilon
         Errors up to this size have no loss.
     seed
         Seed of `RemoveRandom`; None draws anew in every run.
     learning_rate
-        Size of a step: constant, so that the model follows drift. None stands for the step of the papers,
-        1 / (l2 t) at example t, which is for long stationary streams: it begins with 1 / l2, which ruins short
-        ones, and in the end a full model hardly learns from new examples.
+        Size of a step: constant, so that the model follows drift. None stands for the step of the
+        papers, 1 / (l2 t) at example t, which is for long stationary streams: it begins with 1 /
+        l2, which ruins short ones, and in the end a full model hardly learns from new examples.
     average
-        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
-        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
-        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the
+        last; a number: by a mean over about so many examples. It removes the noise of constant
+        steps on a stationary stream in random order, and is far worse with drift or where examples
+        in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------

@@ -27,7 +27,9 @@ def check_decay(parameters: Mapping[str, Any]) -> None:
 
 
 def sum_levels(model: Any, parts: list[Any]) -> None:
-    """The level of a sum is the weighted sum of the levels, as the level has the scale of the function."""
+    """The level of a sum is the weighted sum of the levels, as the level has the scale of the
+    function.
+    """
     levels = [part.weight * part.model._state_record().level for part in parts]
     model._state_record().level = sum(levels)
 
@@ -46,11 +48,12 @@ NORMA = Algorithm(
 
 
 class NORMAClassifier(BudgetClassifier):
-    """Gradient descent with decay and a margin that adapts until a share `nu` of the examples lies inside.
+    """Gradient descent with decay and a margin that adapts until a share `nu` of the examples lies
+    inside.
 
-    Kept for comparison: without a width made for the stream it is well behind `BSGDClassifier`.
-    Old examples decay, so removing the oldest loses little: with a `budget`, NORMA is fast and follows drift.
-    Binary only.
+    Kept for comparison: without a width made for the stream it is well behind `BSGDClassifier`. Old
+    examples decay, so removing the oldest loses little: with a `budget`, NORMA is fast and follows
+    drift. Binary only.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and `nu`.
 
@@ -65,12 +68,13 @@ class NORMAClassifier(BudgetClassifier):
     learning_rate
         Size of a step.
     l2
-        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
+        Strength of regularisation: at every example the model shrinks by the factor 1 -
+        learning_rate * l2.
     nu
         The share of examples that end up inside the margin, and become support vectors.
     classes
-        The two labels, if they are known in advance: the negative one first. None: the positive label
-        is True, or else the second one that occurs.
+        The two labels, if they are known in advance: the negative one first. None: the positive
+        label is True, or else the second one that occurs.
 
     Examples
     --------
@@ -94,7 +98,7 @@ class NORMAClassifier(BudgetClassifier):
     ----------
     [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
 
-    """
+    """  # noqa: E501
 
     algorithm = NORMA
 
@@ -114,10 +118,11 @@ class NORMAClassifier(BudgetClassifier):
 
 
 class NORMARegressor(BudgetRegressor):
-    """Gradient descent with decay and a tube that adapts until a share `nu` of the examples lies outside.
+    """Gradient descent with decay and a tube that adapts until a share `nu` of the examples lies
+    outside.
 
-    All steps have the same size, whatever the error, so single outliers do little harm. Old examples decay,
-    so removing the oldest loses little. Targets should be of order one: put a
+    All steps have the same size, whatever the error, so single outliers do little harm. Old
+    examples decay, so removing the oldest loses little. Targets should be of order one: put a
     `TargetStandardScaler` around the pipeline.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and `nu`.
@@ -133,7 +138,8 @@ class NORMARegressor(BudgetRegressor):
     learning_rate
         Size of a step.
     l2
-        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
+        Strength of regularisation: at every example the model shrinks by the factor 1 -
+        learning_rate * l2.
     nu
         The share of examples that end up outside the tube, and become support vectors.
     epsilon
@@ -164,7 +170,7 @@ class NORMARegressor(BudgetRegressor):
     ----------
     [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
 
-    """
+    """  # noqa: E501
 
     algorithm = NORMA
 

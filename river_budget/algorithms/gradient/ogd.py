@@ -18,9 +18,10 @@ OGD = Algorithm(core.learn, core.STATE)
 class KernelOGDClassifier(Averaging, BudgetClassifier):
     """Gradient descent on the hinge loss with a constant step, without a budget.
 
-    Kept for comparison: it grows without limit. Every example inside the margin becomes a support vector, so it
-    is more accurate than the Perceptron, and larger. It never removes one, so memory and time grow with the
-    stream. Choose it for short streams, or to see what a budget loses; `BOGDClassifier` is the same with one.
+    Kept for comparison: it grows without limit. Every example inside the margin becomes a support
+    vector, so it is more accurate than the Perceptron, and larger. It never removes one, so memory
+    and time grow with the stream. Choose it for short streams, or to see what a budget loses;
+    `BOGDClassifier` is the same with one.
 
     Not for unlimited streams: it stores every example inside the margin.
 
@@ -33,13 +34,14 @@ class KernelOGDClassifier(Averaging, BudgetClassifier):
     learning_rate
         Size of a step.
     classes
-        The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
-        the second one that occurs.
+        The labels, if they are known in advance: the negative one first, or three and more in the
+        order in which ties are decided. Other labels are then an error. None: the positive label is
+        True, or else the second one that occurs.
     average
-        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
-        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
-        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the
+        last; a number: by a mean over about so many examples. It removes the noise of constant
+        steps on a stationary stream in random order, and is far worse with drift or where examples
+        in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------
@@ -60,7 +62,7 @@ class KernelOGDClassifier(Averaging, BudgetClassifier):
     ----------
     [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
 
-    """
+    """  # noqa: E501
 
     algorithm = OGD
 
@@ -77,9 +79,9 @@ class KernelOGDClassifier(Averaging, BudgetClassifier):
 class KernelOGDRegressor(Averaging, BudgetRegressor):
     """Gradient descent on the squared error with a constant step, without a budget.
 
-    Kept for comparison: it grows without limit. Errors up to `epsilon` have no loss. It never removes a
-    vector, so memory and time grow with the stream. Targets should be of order one: put a `TargetStandardScaler` around
-    the pipeline.
+    Kept for comparison: it grows without limit. Errors up to `epsilon` have no loss. It never
+    removes a vector, so memory and time grow with the stream. Targets should be of order one: put a
+    `TargetStandardScaler` around the pipeline.
 
     Not for unlimited streams: it stores every example with an error above `epsilon`.
 
@@ -94,9 +96,10 @@ class KernelOGDRegressor(Averaging, BudgetRegressor):
     epsilon
         Errors up to this size have no loss.
     average
-        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
-        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
-        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the
+        last; a number: by a mean over about so many examples. It removes the noise of constant
+        steps on a stationary stream in random order, and is far worse with drift or where examples
+        in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------
@@ -120,7 +123,7 @@ class KernelOGDRegressor(Averaging, BudgetRegressor):
     [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
     [^2]: The guide, [regression](guide/regression.md).
 
-    """
+    """  # noqa: E501
 
     algorithm = OGD
 

@@ -26,22 +26,23 @@ __all__ = ["KernelOneClassSVM"]
 class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
     """A kernel one-class SVM that learns one example at a time, in constant memory.
 
-    The novelty form of NORMA: steps raise a function at the examples, and it decays; a threshold adapts so
-    that a share `nu` of the examples lies below it. The boundary follows clusters of any form, which a linear
-    one-class SVM cannot do.
+    The novelty form of NORMA: steps raise a function at the examples, and it decays; a threshold
+    adapts so that a share `nu` of the examples lies below it. The boundary follows clusters of any
+    form, which a linear one-class SVM cannot do.
 
-    Scores lie between 0 and 1, as those of River's detectors: above .5 outside, where the function is below
-    the threshold, and 1 where no vector is near. `decision_function_one` is the threshold minus the function:
-    positive outside, negative inside.
+    Scores lie between 0 and 1, as those of River's detectors: above .5 outside, where the function
+    is below the threshold, and 1 where no vector is near. `decision_function_one` is the threshold
+    minus the function: positive outside, negative inside.
 
-    It needs features of similar size, so put a `StandardScaler` in front. Frequent
-    examples count as normal: it hardly detects anomalies in one dense cluster if they are more than half of
-    `nu` (an AUC near .7 to .8), and learns them as normal if they are more than `nu` (River's HTTP or Shuttle
-    data, where attacks are alike). There, tree-based detectors do better.
+    It needs features of similar size, so put a `StandardScaler` in front. Frequent examples count
+    as normal: it hardly detects anomalies in one dense cluster if they are more than half of `nu`
+    (an AUC near .7 to .8), and learns them as normal if they are more than `nu` (River's HTTP or
+    Shuttle data, where attacks are alike). There, tree-based detectors do better.
 
     While a model lives, `mutate` or assignment may change `nu`, `budget`, `learning_rate` and `l2`.
 
-    Not for anomalies that come in dense clusters, nor for features of different size without a scaler.
+    Not for anomalies that come in dense clusters, nor for features of different size without a
+    scaler.
 
     Parameters
     ----------
@@ -54,9 +55,11 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
     maintenance
         One of `river_budget.maintenance`: how a full model makes room. None stands for `Merge()`.
     learning_rate
-        Size of a step. The threshold converges within some multiples of 1 / (learning_rate * nu) examples.
+        Size of a step. The threshold converges within some multiples of 1 / (learning_rate * nu)
+        examples.
     l2
-        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
+        Strength of regularisation: at every example the model shrinks by the factor 1 -
+        learning_rate * l2.
     seed
         Seed of `RemoveRandom`; None draws anew in every run.
 
@@ -83,7 +86,7 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
     ----------
     [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
 
-    """
+    """  # noqa: E501
 
     algorithm = Algorithm(
         {
@@ -120,7 +123,9 @@ class KernelOneClassSVM(BudgetModel, base.AnomalyDetector):
         self._learn_row(x, 0.0, 1.0)
 
     def score_one(self, x: dict[Any, Any]) -> float:
-        """The anomaly score of x, from 0 to 1; above .5 outside the boundary. 0 before the first example is learned."""
+        """The anomaly score of x, from 0 to 1; above .5 outside the boundary. 0 before the first
+        example is learned.
+        """
         scores, level = self._score_row(x, True)
         return _strangeness(scores[0], level)
 
@@ -171,11 +176,13 @@ def _strangenesses(outside: Any, levels: Any) -> Any:
 
 
 def _strangeness(outside: float, level: float) -> float:
-    """Map rho - f(x) to [0, 1], without decreasing: 1 - f / (2 rho) outside, where f < rho, and (rho / f)^4 / 2 inside.
+    """Map rho - f(x) to [0, 1], without decreasing: 1 - f / (2 rho) outside, where f < rho, and
+    (rho / f)^4 / 2 inside.
 
-    So evenly spaced thresholds, as in River's ROCAUC, lie among the scores of anomalies and of normal examples.
-    At first, with rho <= 0, nothing lies outside. Without any vector (rho is NaN) all scores are 0, as a filter
-    that keeps anomalies from a detector must let the first examples through.
+    So evenly spaced thresholds, as in River's ROCAUC, lie among the scores of anomalies and of
+    normal examples. At first, with rho <= 0, nothing lies outside. Without any vector (rho is NaN)
+    all scores are 0, as a filter that keeps anomalies from a detector must let the first examples
+    through.
     """
     if math.isnan(level):
         return 0.0

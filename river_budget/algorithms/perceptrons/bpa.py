@@ -40,16 +40,19 @@ def _find_neighbours(model: Any, parts: list[Any]) -> None:
 class BPAClassifier(BudgetClassifier):
     """Budgeted passive-aggressive learning: the step and the removal as one problem.
 
-    Each example with a margin below 1 gets a step just long enough for margin 1, but at most `C`. A full model
-    removes the vector whose contribution others can best take over: the newcomer alone (`"simple"`), also the
-    vector's nearest neighbour (`"nearest"`), or all remaining vectors (`"projection"`).
+    Each example with a margin below 1 gets a step just long enough for margin 1, but at most `C`. A
+    full model removes the vector whose contribution others can best take over: the newcomer alone
+    (`"simple"`), also the vector's nearest neighbour (`"nearest"`), or all remaining vectors
+    (`"projection"`).
 
-    "simple" takes as long as removing a vector and needs a `C` made for the stream, "nearest" takes a little
-    longer and does not need it, "projection" takes time in proportion to the square of the budget.
+    "simple" takes as long as removing a vector and needs a `C` made for the stream, "nearest" takes
+    a little longer and does not need it, "projection" takes time in proportion to the square of the
+    budget.
 
     While a model lives, `mutate` or assignment may change `budget` and `C`.
 
-    Not for noisy streams with a large `C`: a step that corrects every mistake in full learns the noise.
+    Not for noisy streams with a large `C`: a step that corrects every mistake in full learns the
+    noise.
 
     Parameters
     ----------
@@ -60,11 +63,12 @@ class BPAClassifier(BudgetClassifier):
     C
         The longest step. The papers use 1, with which the model fits noise.
     update
-        Which vectors take over the contribution of a removed one: "simple", "nearest" or "projection".
+        Which vectors take over the contribution of a removed one: "simple", "nearest" or
+        "projection".
     classes
-        The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
-        the second one that occurs.
+        The labels, if they are known in advance: the negative one first, or three and more in the
+        order in which ties are decided. Other labels are then an error. None: the positive label is
+        True, or else the second one that occurs.
 
     Examples
     --------
@@ -78,7 +82,8 @@ class BPAClassifier(BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 89...%
 
-    With the simpler rule, for the newcomer alone, and steps of up to 1 as in the papers it is a little worse:
+    With the simpler rule, for the newcomer alone, and steps of up to 1 as in the papers it is a
+    little worse:
 
     >>> model = preprocessing.StandardScaler() | rb.BPAClassifier(
     ...     budget=100, kernel=rb.kernels.RBF(4.0), C=1.0, update="simple"

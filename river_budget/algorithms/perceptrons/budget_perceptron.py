@@ -23,10 +23,10 @@ def _keep_scores(model: Any, parts: list[Any]) -> None:
 class BudgetPerceptronClassifier(BudgetClassifier):
     """The budget Perceptron of Crammer, Kandola and Singer (CKS): it removes the easiest vectors.
 
-    Kept for comparison: on noisy streams it is worse than a constant prediction. A full model removes the vector
-    that would have the largest margin without itself. Good on data without noise. On noisy data it collects
-    examples that cannot be learned, mislabelled ones among them: then take `Forgetron` or `BSGDClassifier`.
-    Binary only.
+    Kept for comparison: on noisy streams it is worse than a constant prediction. A full model
+    removes the vector that would have the largest margin without itself. Good on data without
+    noise. On noisy data it collects examples that cannot be learned, mislabelled ones among them:
+    then take `Forgetron` or `BSGDClassifier`. Binary only.
 
     Not for noise, nor for more than two classes.
 
@@ -41,8 +41,8 @@ class BudgetPerceptronClassifier(BudgetClassifier):
     margin
         Examples with a margin up to this size are learned; 0: only mistakes.
     classes
-        The two labels, if they are known in advance: the negative one first. None: the positive label
-        is True, or else the second one that occurs.
+        The two labels, if they are known in advance: the negative one first. None: the positive
+        label is True, or else the second one that occurs.
 
     Examples
     --------

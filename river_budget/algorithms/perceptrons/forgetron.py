@@ -24,16 +24,17 @@ FORGETRON = Algorithm(
 class ForgetronClassifier(BudgetClassifier):
     """A kernel Perceptron that shrinks its coefficients before it removes the oldest vector.
 
-    Kept for comparison, and for its guarantee: on a stationary stream it is well behind `BSGDClassifier`. It
-    shrinks as little as keeps the damage by removals within a bound: from a budget of 83 on, the number of
-    mistakes is bounded in terms of the best competitor of a limited norm. Choose it where old examples lose
-    their value, and where you need such a guarantee; on a stationary stream, merging or projecting
-    (`BSGDClassifier`, `ProjectronPPClassifier`) is more accurate.
+    Kept for comparison, and for its guarantee: on a stationary stream it is well behind
+    `BSGDClassifier`. It shrinks as little as keeps the damage by removals within a bound: from a
+    budget of 83 on, the number of mistakes is bounded in terms of the best competitor of a limited
+    norm. Choose it where old examples lose their value, and where you need such a guarantee; on a
+    stationary stream, merging or projecting (`BSGDClassifier`, `ProjectronPPClassifier`) is more
+    accurate.
 
     Without the shrinking, it is `KernelPerceptronClassifier` with a budget.
 
-    The guarantee is for two classes; with more, the same rule is a heuristic. It requires k(x, x) <= 1, so a
-    kernel without that property is normalised: k(x, z) / sqrt(k(x, x) k(z, z)).
+    The guarantee is for two classes; with more, the same rule is a heuristic. It requires k(x, x)
+    <= 1, so a kernel without that property is normalised: k(x, z) / sqrt(k(x, x) k(z, z)).
 
     While a model lives, `mutate` or assignment may change `budget`.
 
@@ -46,9 +47,9 @@ class ForgetronClassifier(BudgetClassifier):
     kernel
         One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     classes
-        The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
-        the second one that occurs.
+        The labels, if they are known in advance: the negative one first, or three and more in the
+        order in which ties are decided. Other labels are then an error. None: the positive label is
+        True, or else the second one that occurs.
 
     Examples
     --------
@@ -74,7 +75,7 @@ class ForgetronClassifier(BudgetClassifier):
     ----------
     [^1]: [Dekel, O., Shalev-Shwartz, S. and Singer, Y., 2005. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS.](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
 
-    """
+    """  # noqa: E501
 
     algorithm = FORGETRON
 
@@ -90,10 +91,11 @@ class ForgetronClassifier(BudgetClassifier):
 class ForgetronRegressor(BudgetRegressor):
     """The rule of `ForgetronClassifier` for regression, where it is a heuristic.
 
-    Kept for comparison: removing whole vectors makes regression much worse. `BSGDRegressor` merges them.
+    Kept for comparison: removing whole vectors makes regression much worse. `BSGDRegressor` merges
+    them.
 
-    Every error above `epsilon` counts as a mistake, and the step is `learning_rate` up or down. Targets
-    should be of order one: put a `TargetStandardScaler` around the pipeline.
+    Every error above `epsilon` counts as a mistake, and the step is `learning_rate` up or down.
+    Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate` and `epsilon`.
 
@@ -132,7 +134,7 @@ class ForgetronRegressor(BudgetRegressor):
     [^1]: [Dekel, O., Shalev-Shwartz, S. and Singer, Y., 2005. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS.](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
     [^2]: The guide, [regression](guide/regression.md).
 
-    """
+    """  # noqa: E501
 
     algorithm = FORGETRON
 

@@ -1,8 +1,8 @@
 """The mistake bounds of the Perceptrons as numbers.
 
-Every bound is relative to a competitor, any fixed function g of the kernel's space: with |g| its norm and L the sum of
-its hinge losses max(0, 1 - y g(x)) over the stream, an algorithm makes at most so many mistakes M on the same stream,
-in whatever order. B is the budget, and k(x, x) <= 1.
+Every bound is relative to a competitor, any fixed function g of the kernel's space: with |g| its
+norm and L the sum of its hinge losses max(0, 1 - y g(x)) over the stream, an algorithm makes at
+most so many mistakes M on the same stream, in whatever order. B is the budget, and k(x, x) <= 1.
 
     Perceptron   M <= |g|^2 + 2 L
     Forgetron    M <= 2 |g|^2 + 4 L                    if B >= 83 and |g| <= sqrt((B + 1) / log(B + 1)) / 4
@@ -10,16 +10,18 @@ in whatever order. B is the budget, and k(x, x) <= 1.
     RBP          E M <= (L + |g| B) / s                if s = 1 - |g| / sqrt(B) > 0, in the mean over its draws
                  E M <= m with s m = L + |g| sqrt(2 m)
 
-Perceptron and Forgetron: theorems 1 and 2 of Dekel, Shalev-Shwartz and Singer (2005). Projectron: a mistake that is
-projected moves the model towards g by 1 - |g| sqrt(threshold) instead of 1 (Orabona, Keshet and Caputo, 2009).
+Perceptron and Forgetron: theorems 1 and 2 of Dekel, Shalev-Shwartz and Singer (2005). Projectron: a
+mistake that is projected moves the model towards g by 1 - |g| sqrt(threshold) instead of 1
+(Orabona, Keshet and Caputo, 2009).
 
-RBP: the argument of Cavallanti, Cesa-Bianchi and Gentile (2007) for a competitor that does not change. Let w be the
-model with B vectors, and w' the model after a mistake. The removed vector is w / B in the mean, so that the products
-with g satisfy E <g, w'> >= (1 - 1 / B) <g, w> + 1 - loss, and the squared lengths E |w'|^2 <= (1 - 2 / B) |w|^2 + 2.
-Summed over all mistakes, the second says that |w| is at most sqrt(B) in the mean, and the first then that
-s E M <= L + |g| E |w| at the end. There |w| is at most B, the number of vectors, and E |w|^2 at most 2 E M: the smaller
-bound is taken. Theirs has another last term, about |g| sqrt(B log T) for T examples.
-"""
+RBP: the argument of Cavallanti, Cesa-Bianchi and Gentile (2007) for a competitor that does not
+change. Let w be the model with B vectors, and w' the model after a mistake. The removed vector is w
+/ B in the mean, so that the products with g satisfy E <g, w'> >= (1 - 1 / B) <g, w> + 1 - loss, and
+the squared lengths E |w'|^2 <= (1 - 2 / B) |w|^2 + 2. Summed over all mistakes, the second says
+that |w| is at most sqrt(B) in the mean, and the first then that s E M <= L + |g| E |w| at the end.
+There |w| is at most B, the number of vectors, and E |w|^2 at most 2 E M: the smaller bound is
+taken. Theirs has another last term, about |g| sqrt(B log T) for T examples.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -44,32 +46,36 @@ def mistake_bound(
 ) -> float:
     """At most so many mistakes a Perceptron makes on any stream, relative to a competitor.
 
-    The competitor is any fixed function g of the kernel's space, also one that was learned from the whole stream; every g
-    gives a bound, and the smallest holds. `math.inf` where the theorem says nothing about such a g.
+    The competitor is any fixed function g of the kernel's space, also one that was learned from the
+    whole stream; every g gives a bound, and the smallest holds. `math.inf` where the theorem says
+    nothing about such a g.
 
-    Not for choosing between algorithms: the bounds are those of worst cases, and on most streams there are far fewer
-    mistakes, in another order.
+    Not for choosing between algorithms: the bounds are those of worst cases, and on most streams
+    there are far fewer mistakes, in another order.
 
-    For two classes, and for `KernelPerceptronClassifier` without a budget, `ForgetronClassifier`, `RBPClassifier`
-    (in the mean over its random numbers) and `ProjectronClassifier` without a budget.
+    For two classes, and for `KernelPerceptronClassifier` without a budget, `ForgetronClassifier`,
+    `RBPClassifier` (in the mean over its random numbers) and `ProjectronClassifier` without a
+    budget.
 
     Parameters
     ----------
     model
-        One of these, or a pipeline that ends in one; g is then a function of what the transformers return.
+        One of these, or a pipeline that ends in one; g is then a function of what the transformers
+        return.
     norm
         The norm of g: for a sum of a_i k(x_i, .) the root of the sum of all a_i a_j k(x_i, x_j).
     losses
         The hinge losses max(0, 1 - y g(x)) of g on the stream, with y = 1 or -1, or their sum.
     largest
-        The largest k(x, x) on the stream. It is 1 for most kernels, and for a `ForgetronClassifier`, which normalises
-        the others.
+        The largest k(x, x) on the stream. It is 1 for most kernels, and for a
+        `ForgetronClassifier`, which normalises the others.
 
     Examples
     --------
 
-    Six examples so far apart that their kernel values are 0: the sum of their kernel functions has no loss, and its norm
-    is the root of 6. A Perceptron without a budget errs on each of them once, however often they come:
+    Six examples so far apart that their kernel values are 0: the sum of their kernel functions has
+    no loss, and its norm is the root of 6. A Perceptron without a budget errs on each of them once,
+    however often they come:
 
     >>> import river_budget as rb
 
@@ -94,7 +100,7 @@ def mistake_bound(
     [^2]: [Orabona, F., Keshet, J. and Caputo, B., 2009. Bounded kernel-based online learning. JMLR 10.](https://jmlr.org/papers/v10/orabona09a.html)
     [^3]: [Cavallanti, G., Cesa-Bianchi, N. and Gentile, C., 2007. Tracking the best hyperplane with a simple budget Perceptron. Machine Learning 69.](https://doi.org/10.1007/s10994-007-5003-0)
 
-    """
+    """  # noqa: E501
     learner = last_step(model)[1]
     not_negative("norm", norm)
     positive("largest", largest)
@@ -103,7 +109,8 @@ def mistake_bound(
     bound = bound_of(learner)
     if len(learner.classes or ()) > 2:
         raise ValueError(f"the bound is for two classes, not for {len(learner.classes)}")
-    # divided by `largest`, the kernel is at most 1, and squared norms of functions grow by this factor
+    # divided by `largest`, the kernel is at most 1, and squared norms of functions grow by this
+    # factor
     return bound(norm * math.sqrt(largest), total, largest)
 
 

@@ -28,11 +28,12 @@ PERCEPTRON = Algorithm(
 class KernelPerceptronClassifier(Averaging, BudgetClassifier):
     """The kernel Perceptron: every mistake becomes a support vector, by default without a budget.
 
-    Kept for comparison, as the baseline for models with a budget. Without a budget it never removes a vector,
-    so memory and time grow with the number of mistakes, on a noisy stream without limit. Choose it for short
-    streams, or to see what a budget loses; otherwise choose another model. With a budget it removes the
-    oldest vector, or applies `maintenance`; with `RemoveRandom()` it is an `RBPClassifier`, and with
-    shrinking before each removal of the oldest it would be a `ForgetronClassifier`.
+    Kept for comparison, as the baseline for models with a budget. Without a budget it never removes
+    a vector, so memory and time grow with the number of mistakes, on a noisy stream without limit.
+    Choose it for short streams, or to see what a budget loses; otherwise choose another model. With
+    a budget it removes the oldest vector, or applies `maintenance`; with `RemoveRandom()` it is an
+    `RBPClassifier`, and with shrinking before each removal of the oldest it would be a
+    `ForgetronClassifier`.
 
     Not for noisy streams without a `budget`: it stores every mistake.
 
@@ -43,19 +44,21 @@ class KernelPerceptronClassifier(Averaging, BudgetClassifier):
     kernel
         One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     classes
-        The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
-        the second one that occurs.
+        The labels, if they are known in advance: the negative one first, or three and more in the
+        order in which ties are decided. Other labels are then an error. None: the positive label is
+        True, or else the second one that occurs.
     budget
         The largest number of support vectors. None: no limit.
     maintenance
-        One of `river_budget.maintenance`: how a full model makes room. None stands for `RemoveOldest()`.
+        One of `river_budget.maintenance`: how a full model makes room. None stands for
+        `RemoveOldest()`.
     seed
         Seed of `RemoveRandom`; None draws anew in every run.
     average
-        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
-        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
-        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the
+        last; a number: by a mean over about so many examples. It removes the noise of constant
+        steps on a stationary stream in random order, and is far worse with drift or where examples
+        in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------
@@ -76,7 +79,7 @@ class KernelPerceptronClassifier(Averaging, BudgetClassifier):
     ----------
     [^1]: [Freund, Y. and Schapire, R., 1999. Large margin classification using the Perceptron algorithm. Machine Learning 37.](https://doi.org/10.1023/A:1007662407062)
 
-    """
+    """  # noqa: E501
 
     algorithm = dataclasses.replace(
         PERCEPTRON,
@@ -105,11 +108,12 @@ class KernelPerceptronClassifier(Averaging, BudgetClassifier):
 
 
 class KernelPerceptronRegressor(Averaging, BudgetRegressor):
-    """The kernel Perceptron for regression: steps of constant size towards the target, without a budget.
+    """The kernel Perceptron for regression: steps of constant size towards the target, without a
+    budget.
 
-    Kept for comparison: it grows without limit. Every error above `epsilon` adds a support vector with coefficient
-    `learning_rate` or `-learning_rate`. Memory and time grow with the number of vectors. Targets should be of order
-    one: put a `TargetStandardScaler` around the pipeline.
+    Kept for comparison: it grows without limit. Every error above `epsilon` adds a support vector
+    with coefficient `learning_rate` or `-learning_rate`. Memory and time grow with the number of
+    vectors. Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
 
     Not for unlimited streams: it stores every example with an error above `epsilon`.
 
@@ -124,9 +128,10 @@ class KernelPerceptronRegressor(Averaging, BudgetRegressor):
     epsilon
         Errors up to this size have no loss.
     average
-        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the last; a number: by
-        a mean over about so many examples. It removes the noise of constant steps on a stationary stream in random
-        order, and is far worse with drift or where examples in a row are alike. Learning is the same: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, late ones weighing more, instead of by the
+        last; a number: by a mean over about so many examples. It removes the noise of constant
+        steps on a stationary stream in random order, and is far worse with drift or where examples
+        in a row are alike. Learning is the same: see `last_iterate_one`.
 
     Examples
     --------
@@ -150,7 +155,7 @@ class KernelPerceptronRegressor(Averaging, BudgetRegressor):
     [^1]: [Freund, Y. and Schapire, R., 1999. Large margin classification using the Perceptron algorithm. Machine Learning 37.](https://doi.org/10.1023/A:1007662407062)
     [^2]: The guide, [regression](guide/regression.md).
 
-    """
+    """  # noqa: E501
 
     algorithm = PERCEPTRON
 

@@ -1,4 +1,6 @@
-"""Projectron and Projectron++: a mistake close to the span of the support is projected on it, not stored."""
+"""Projectron and Projectron++: a mistake close to the span of the support is projected on it, not
+stored.
+"""
 
 from __future__ import annotations
 
@@ -75,11 +77,13 @@ BY_CLASS = dataclasses.replace(
 class ProjectronClassifier(BudgetClassifier):
     """A kernel Perceptron that projects a mistake on its support instead of storing it.
 
-    It stores mistakes until the model is full, and then projects; with a `threshold`, it also projects
-    mistakes near the span of the support, so that the support grows only by different ones. The support is
-    chosen early and never changes: take it for stationary streams, not for drift.
+    It stores mistakes until the model is full, and then projects; with a `threshold`, it also
+    projects mistakes near the span of the support, so that the support grows only by different
+    ones. The support is chosen early and never changes: take it for stationary streams, not for
+    drift.
 
-    An update takes time in proportion to the square of the budget, as the projection solves a linear system.
+    An update takes time in proportion to the square of the budget, as the projection solves a
+    linear system.
 
     While a model lives, `mutate` or assignment may change `budget` and `threshold`.
 
@@ -94,13 +98,14 @@ class ProjectronClassifier(BudgetClassifier):
     threshold
         The squared distance to the span of the support up to which a mistake is projected.
     span
-        What a mistake is projected on. "all": all support vectors. "class": its part for each class, on the
-        vectors that were stored for this class, as in the program of Orabona et al.; that needs less time and
-        loses more. With two classes it makes no difference, as every vector belongs to both.
+        What a mistake is projected on. "all": all support vectors. "class": its part for each
+        class, on the vectors that were stored for this class, as in the program of Orabona et al.;
+        that needs less time and loses more. With two classes it makes no difference, as every
+        vector belongs to both.
     classes
-        The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
-        the second one that occurs.
+        The labels, if they are known in advance: the negative one first, or three and more in the
+        order in which ties are decided. Other labels are then an error. None: the positive label is
+        True, or else the second one that occurs.
 
     Examples
     --------
@@ -114,7 +119,8 @@ class ProjectronClassifier(BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 86...%
 
-    With a threshold and no budget the support grows only by mistakes unlike it, and soon stops growing:
+    With a threshold and no budget the support grows only by mistakes unlike it, and soon stops
+    growing:
 
     >>> model = preprocessing.StandardScaler() | rb.ProjectronClassifier(
     ...     budget=None, kernel=rb.kernels.RBF(4.0), threshold=0.1
@@ -150,11 +156,11 @@ class ProjectronClassifier(BudgetClassifier):
 class ProjectronRegressor(BudgetRegressor):
     """The rule of `ProjectronClassifier` for regression.
 
-    Every error above `epsilon` counts as a mistake, and the step is `learning_rate` up or down. Targets
-    should be of order one: put a `TargetStandardScaler` around the pipeline.
+    Every error above `epsilon` counts as a mistake, and the step is `learning_rate` up or down.
+    Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
 
-    While a model lives, `mutate` or assignment may change `budget`, `threshold`, `learning_rate` and
-    `epsilon`.
+    While a model lives, `mutate` or assignment may change `budget`, `threshold`, `learning_rate`
+    and `epsilon`.
 
     Not for drift, nor for budgets of thousands: every update costs their square.
 
@@ -219,9 +225,10 @@ class ProjectronRegressor(BudgetRegressor):
 class ProjectronPPClassifier(BudgetClassifier):
     """Projectron++: also learns from margin errors, by projection only.
 
-    A correct prediction with too small a margin is projected in part, and never stored. That makes it the
-    most accurate Perceptron of this package for the same budget. An update takes time in proportion to the
-    square of the budget, and there are more updates than in `ProjectronClassifier`.
+    A correct prediction with too small a margin is projected in part, and never stored. That makes
+    it the most accurate Perceptron of this package for the same budget. An update takes time in
+    proportion to the square of the budget, and there are more updates than in
+    `ProjectronClassifier`.
 
     While a model lives, `mutate` or assignment may change `budget` and `threshold`.
 
@@ -234,17 +241,18 @@ class ProjectronPPClassifier(BudgetClassifier):
     kernel
         One of `river_budget.kernels`; None stands for `RBF("1/d")`.
     threshold
-        The squared distance to the span of the support up to which a mistake is projected; it also says
-        how much of a margin error is. None stands for the rule of 2016, which needs a budget: every mistake is
-        stored until the budget is full.
+        The squared distance to the span of the support up to which a mistake is projected; it also
+        says how much of a margin error is. None stands for the rule of 2016, which needs a budget:
+        every mistake is stored until the budget is full.
     span
-        What a mistake is projected on. "all": all support vectors. "class": its part for each class, on the
-        vectors that were stored for this class, as in the program of Orabona et al.; that needs less time and
-        loses more. With two classes it makes no difference, as every vector belongs to both.
+        What a mistake is projected on. "all": all support vectors. "class": its part for each
+        class, on the vectors that were stored for this class, as in the program of Orabona et al.;
+        that needs less time and loses more. With two classes it makes no difference, as every
+        vector belongs to both.
     classes
-        The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
-        the second one that occurs.
+        The labels, if they are known in advance: the negative one first, or three and more in the
+        order in which ties are decided. Other labels are then an error. None: the positive label is
+        True, or else the second one that occurs.
 
     Examples
     --------
@@ -271,7 +279,7 @@ class ProjectronPPClassifier(BudgetClassifier):
     [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2009. Bounded kernel-based online learning. JMLR 10.](https://jmlr.org/papers/v10/orabona09a.html)
     [^2]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. JMLR 17.](https://jmlr.org/papers/v17/14-148.html)
 
-    """
+    """  # noqa: E501
 
     algorithm = dataclasses.replace(
         BY_CLASS,

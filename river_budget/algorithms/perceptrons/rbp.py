@@ -25,9 +25,9 @@ RBP = Algorithm(
 class RBPClassifier(BudgetClassifier):
     """The randomised budget Perceptron: a newcomer replaces a vector drawn at random.
 
-    Kept for comparison: without settings made for the stream it is well behind `BSGDClassifier`. No other
-    budget takes less time, and its authors prove a bound on its mistakes under drift. On stationary streams
-    it loses more than `Forgetron` or the Projectrons.
+    Kept for comparison: without settings made for the stream it is well behind `BSGDClassifier`. No
+    other budget takes less time, and its authors prove a bound on its mistakes under drift. On
+    stationary streams it loses more than `Forgetron` or the Projectrons.
 
     While a model lives, `mutate` or assignment may change `budget`.
 
@@ -40,9 +40,9 @@ class RBPClassifier(BudgetClassifier):
     kernel
         One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     classes
-        The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
-        the second one that occurs.
+        The labels, if they are known in advance: the negative one first, or three and more in the
+        order in which ties are decided. Other labels are then an error. None: the positive label is
+        True, or else the second one that occurs.
     seed
         Seed of the random numbers; None draws anew in every run.
 
@@ -67,7 +67,7 @@ class RBPClassifier(BudgetClassifier):
     ----------
     [^1]: [Cavallanti, G., Cesa-Bianchi, N. and Gentile, C., 2007. Tracking the best hyperplane with a simple budget Perceptron. Machine Learning 69.](https://doi.org/10.1007/s10994-007-5003-0)
 
-    """
+    """  # noqa: E501
 
     algorithm = RBP
 
@@ -84,7 +84,8 @@ class RBPClassifier(BudgetClassifier):
 class RBPRegressor(BudgetRegressor):
     """The randomised budget Perceptron for regression: see `RBPClassifier`.
 
-    Kept for comparison: removing whole vectors makes regression much worse. `BSGDRegressor` merges them.
+    Kept for comparison: removing whole vectors makes regression much worse. `BSGDRegressor` merges
+    them.
 
     Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
 
@@ -127,7 +128,7 @@ class RBPRegressor(BudgetRegressor):
     [^1]: [Cavallanti, G., Cesa-Bianchi, N. and Gentile, C., 2007. Tracking the best hyperplane with a simple budget Perceptron. Machine Learning 69.](https://doi.org/10.1007/s10994-007-5003-0)
     [^2]: The guide, [regression](guide/regression.md).
 
-    """
+    """  # noqa: E501
 
     algorithm = RBP
 

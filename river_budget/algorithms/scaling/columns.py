@@ -1,8 +1,10 @@
-"""Columns: places for the names of features, a table with three numbers at each, and how an example becomes a row.
+"""Columns: places for the names of features, a table with three numbers at each, and how an example
+becomes a row.
 
-All that may fail or run a user's code (looking names up, converting values) happens before any number changes, and
-without the lock, as a name keeps its place. A name with a place at which nothing was ever learned counts as unknown:
-so an example that is refused, or interrupted anywhere, leaves everything as it was.
+All that may fail or run a user's code (looking names up, converting values) happens before any
+number changes, and without the lock, as a name keeps its place. A name with a place at which
+nothing was ever learned counts as unknown: so an example that is refused, or interrupted anywhere,
+leaves everything as it was.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ NUMBERS = frozenset({float, int, bool, np.bool_, *(np.dtype(c).type for c in "bh
 
 
 class Row:
-    """An example: its names, its values, and the rows of a pass over it, which hold the places of the names, too."""
+    """An example: its names, its values, and the rows of a pass over it, which hold the places of
+    the names, too.
+    """
 
     __slots__ = ("names", "pool", "rows", "values", "write")
 
@@ -60,7 +64,9 @@ class Whole:
 
 
 def check_types(values: Sequence[Any]) -> None:
-    """Raise TypeError for values of other types than NUMBERS: struct would take numpy's complex numbers."""
+    """Raise TypeError for values of other types than NUMBERS: struct would take numpy's complex
+    numbers.
+    """
     if not NUMBERS.issuperset(map(type, values)):
         raise TypeError
 
@@ -109,13 +115,17 @@ class Columns:
         return [self.places.get(name) or self._new_place(name) for name in names]
 
     def _new_place(self, name: Any) -> int:
-        """Give a place to a name, unless another thread has done so meanwhile: `setdefault` is one step."""
+        """Give a place to a name, unless another thread has done so meanwhile: `setdefault` is one
+        step.
+        """
         place = next(self.next)
         self._make_room(place + 1)
         return self.places.setdefault(name, place)
 
     def _make_room(self, n: int) -> None:
-        """Widen the table to n places: before names have them, as compiled code checks no bounds."""
+        """Widen the table to n places: before names have them, as compiled code checks no
+        bounds.
+        """
         with self.lock:
             while n > len(self.table):
                 old = self.table
@@ -127,7 +137,9 @@ class Columns:
     # examples
 
     def run(self, x: Example, learned: bool) -> Row:
-        """Read an example, and learn or scale its values; new names that are learned are given places."""
+        """Read an example, and learn or scale its values; new names that are learned are given
+        places.
+        """
         whole, row = self.whole, None
         if type(x) is dict and len(x) == whole.size:
             try:
@@ -183,7 +195,9 @@ def copied(x: Any) -> Example:
 
 
 def _float(name: Any, value: Any) -> float:
-    """The value of a feature as a float, NaN and infinity included as in River; an error for all else."""
+    """The value of a feature as a float, NaN and infinity included as in River; an error for all
+    else.
+    """
     found = as_float(value)
     if found is None and isinstance(value, (float, np.floating)):
         return float(value)

@@ -17,7 +17,9 @@ __all__ = ["MinMaxScaler", "StandardScaler"]
 
 
 class Scaler(ChecksNames, base.Transformer):
-    """A transformer that keeps three numbers of every feature: its count, and two that depend on the class."""
+    """A transformer that keeps three numbers of every feature: its count, and two that depend on
+    the class.
+    """
 
     initial: ClassVar[tuple[float, float, float]]  # the numbers of a feature before its first value
     scaling: int  # what compiled code does (core/passes/scaling.py)
@@ -59,19 +61,21 @@ class Scaler(ChecksNames, base.Transformer):
 
 
 class StandardScaler(Scaler, base.MiniBatchTransformer):
-    """Scales features to mean 0 and variance 1, as River's class of this name, faster from about ten features on.
+    """Scales features to mean 0 and variance 1, as River's class of this name, faster from about
+    ten features on.
 
-    Means and variances are those of all examples so far. The numbers are River's up to rounding, from
-    `learn_one`, `learn_many` and both in any order, and so are the names of attributes: you only need
-    to change the import. Any number of threads may use one scaler.
+    Means and variances are those of all examples so far. The numbers are River's up to rounding,
+    from `learn_one`, `learn_many` and both in any order, and so are the names of attributes: you
+    only need to change the import. Any number of threads may use one scaler.
 
-    `learn_many` and `transform_many` take frames and 2-D arrays. In a pipeline of River, the model behind learns
-    a batch as scaled by the statistics after this batch; a loop of `learn_one` scales each row by those up to it,
-    as do `rb.predict_then_learn_many` and `rb.TargetStandardScaler.learn_many`.
+    `learn_many` and `transform_many` take frames and 2-D arrays. In a pipeline of River, the model
+    behind learns a batch as scaled by the statistics after this batch; a loop of `learn_one` scales
+    each row by those up to it, as do `rb.predict_then_learn_many` and
+    `rb.TargetStandardScaler.learn_many`.
 
-    Values become floats: text raises an error that names the feature, and the statistics of numpy's float32 values
-    are computed in double precision. A NaN makes the statistics of its feature NaN, as in
-    River: `rb.Guard` in front keeps it out.
+    Values become floats: text raises an error that names the feature, and the statistics of numpy's
+    float32 values are computed in double precision. A NaN makes the statistics of its feature NaN,
+    as in River: `rb.Guard` in front keeps it out.
 
     Not for windows: River's scaler has a `window_size`.
 
@@ -102,7 +106,7 @@ class StandardScaler(Scaler, base.MiniBatchTransformer):
     ----------
     [^1]: [Welford, B. P., 1962. Note on a method for calculating corrected sums of squares and products. Technometrics 4.](https://doi.org/10.1080/00401706.1962.10490022)
 
-    """
+    """  # noqa: E501
 
     initial = NEVER, 0.0, 0.0  # count, mean, variance
 
@@ -170,16 +174,18 @@ class StandardScaler(Scaler, base.MiniBatchTransformer):
 
 
 class MinMaxScaler(Scaler):
-    """Scales features to the range from 0 to 1, as River's class of this name, faster from about ten features on.
+    """Scales features to the range from 0 to 1, as River's class of this name, faster from about
+    ten features on.
 
-    The smallest and the largest value of all examples so far become 0 and 1. The numbers are River's. Values
-    become floats: text is an error that names the feature. NaN is left out of the statistics.
+    The smallest and the largest value of all examples so far become 0 and 1. The numbers are
+    River's. Values become floats: text is an error that names the feature. NaN is left out of the
+    statistics.
 
-    A value of a feature that was never learned becomes NaN, as in River; for models of this package it counts
-    as absent.
+    A value of a feature that was never learned becomes NaN, as in River; for models of this package
+    it counts as absent.
 
-    Not for outliers, which move all other values close together: use `StandardScaler`. Not for windows:
-    River's scaler has a `window_size`.
+    Not for outliers, which move all other values close together: use `StandardScaler`. Not for
+    windows: River's scaler has a `window_size`.
 
     Examples
     --------

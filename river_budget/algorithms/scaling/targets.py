@@ -1,4 +1,6 @@
-"""TargetStandardScaler: River's numbers for scaled targets, from any number of threads and for batches."""
+"""TargetStandardScaler: River's numbers for scaled targets, from any number of threads and for
+batches.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,13 @@ __all__ = ["TargetStandardScaler"]
 class TargetStandardScaler(ChecksNames, compose.TargetTransformRegressor, base.MiniBatchRegressor):
     """Scales targets to mean 0 and variance 1 for a regressor, as River's class of this name.
 
-    Mean and variance are those of all targets so far. The numbers are River's up to rounding; swapping the
-    import is all it takes. A target that is no finite number is an error, and an example that the regressor
-    refuses leaves the statistics as they were. (In River both stay in the statistics.) Any number of threads may use
-    one model: those that learn take turns.
+    Mean and variance are those of all targets so far. The numbers are River's up to rounding;
+    swapping the import is all it takes. A target that is no finite number is an error, and an
+    example that the regressor refuses leaves the statistics as they were. (In River both stay in
+    the statistics.) Any number of threads may use one model: those that learn take turns.
 
-    `learn_many` and `predict_many` take frames and 2-D arrays, whatever the regressor is, and go row by row.
+    `learn_many` and `predict_many` take frames and 2-D arrays, whatever the regressor is, and go
+    row by row.
 
     Not for several targets at once: `AutoKernelRegressor` scales each by itself.
 
@@ -49,7 +52,7 @@ class TargetStandardScaler(ChecksNames, compose.TargetTransformRegressor, base.M
     ----------
     [^1]: [Welford, B. P., 1962. Note on a method for calculating corrected sums of squares and products. Technometrics 4.](https://doi.org/10.1080/00401706.1962.10490022)
 
-    """
+    """  # noqa: E501
 
     def __init__(self, regressor: base.Estimator):
         self.regressor: Any = regressor
@@ -63,7 +66,8 @@ class TargetStandardScaler(ChecksNames, compose.TargetTransformRegressor, base.M
         yield {"regressor": linear_model.LinearRegression()}
 
     def learn_one(self, x: dict[Any, Any], y: Any, **further: Any) -> None:
-        """Update the statistics by the target, and the regressor by the example with the target scaled.
+        """Update the statistics by the target, and the regressor by the example with the target
+        scaled.
 
         `further`: other arguments of the regressor's `learn_one`, such as `w`.
         """
@@ -79,7 +83,9 @@ class TargetStandardScaler(ChecksNames, compose.TargetTransformRegressor, base.M
             seen.numbers = numbers if seen.numbers is before else _with(seen.numbers, y)
 
     def predict_one(self, x: dict[Any, Any], **further: Any) -> Any:
-        """The regressor's prediction in the units of the targets; a `proba.Gaussian` of River is moved to them."""
+        """The regressor's prediction in the units of the targets; a `proba.Gaussian` of River is
+        moved to them.
+        """
         _, mean, _, deviation = self._seen.numbers
         found = self.regressor.predict_one(x, **further)
         if further and not isinstance(found, numbers.Real):
@@ -89,7 +95,8 @@ class TargetStandardScaler(ChecksNames, compose.TargetTransformRegressor, base.M
                 state = 1, found.mu * deviation + mean, (found.sigma * deviation) ** 2
                 return proba.Gaussian._from_state(*state, ddof=0)  # type: ignore[no-untyped-call]
             raise TypeError(
-                f"{type(found).__name__} has the units of scaled targets: TargetStandardScaler returns numbers only "
+                f"{type(found).__name__} has the units of scaled targets: TargetStandardScaler "
+                "returns numbers only "
                 "(AutoKernelRegressor scales targets itself and stands alone)"
             )
         return float(found * deviation + mean)
@@ -97,8 +104,9 @@ class TargetStandardScaler(ChecksNames, compose.TargetTransformRegressor, base.M
     def learn_many(self, X: Any, y: Any, w: Any = None, **further: Any) -> None:
         """Learn the rows of a frame or a 2-D array, exactly as a loop of `learn_one`.
 
-        So each row is scaled by the statistics up to it. (River's pipelines scale a batch by those after the batch.)
-        All targets are checked first, and all rows where the first step takes numbers only.
+        So each row is scaled by the statistics up to it. (River's pipelines scale a batch by those
+        after the batch.) All targets are checked first, and all rows where the first step takes
+        numbers only.
         """
         batch = batch_for(self.regressor, X)
         targets = Targets(y, len(batch))
@@ -111,7 +119,9 @@ class TargetStandardScaler(ChecksNames, compose.TargetTransformRegressor, base.M
         self.target_name = targets.name
 
     def predict_many(self, X: Any, **further: Any) -> Any:
-        """The predictions for the rows of a frame or a 2-D array, exactly as a loop of `predict_one`."""
+        """The predictions for the rows of a frame or a 2-D array, exactly as a loop of
+        `predict_one`.
+        """
         batch = Batch(X)
         found = [self.predict_one(x, **further) for x in batch.as_given()]
         return batch.series(np.array(found, float), self.target_name)
@@ -151,7 +161,8 @@ class TargetStandardScaler(ChecksNames, compose.TargetTransformRegressor, base.M
 
 
 class Seen:
-    """The statistics of targets: count, mean, sum of squares and deviation, and the lock of who changes them.
+    """The statistics of targets: count, mean, sum of squares and deviation, and the lock of who
+    changes them.
 
     The numbers are one tuple, so that a prediction sees those of one moment.
     """

@@ -87,41 +87,41 @@ def _continue_sum(model: Any, parts: list[Any]) -> None:
 class SBPClassifier(BudgetClassifier):
     """The kernelised stochastic batch Perceptron (SBP), on a window of examples.
 
-    A window holds `window` examples: a uniform sample of the past, or the most recent ones. Every arrival is
-    followed by `steps` iterations that train a kernel SVM on the window, so it learns from an example
-    many times. With few examples it is more accurate than models that learn each one once, and takes more time
-    for each.
+    A window holds `window` examples: a uniform sample of the past, or the most recent ones. Every
+    arrival is followed by `steps` iterations that train a kernel SVM on the window, so it learns
+    from an example many times. With few examples it is more accurate than models that learn each
+    one once, and takes more time for each.
 
-    A window keeps its examples whether they are support vectors or not. `rb.save(..., predict_only=True)` and
-    `rb.load(..., predict_only=True)` keep the support vectors only.
+    A window keeps its examples whether they are support vectors or not. `rb.save(...,
+    predict_only=True)` and `rb.load(..., predict_only=True)` keep the support vectors only.
 
-    It is a batch learner too, one of the fastest for kernel SVMs: with a window as large as the data and
-    `steps=0`, call `learn_many` and then `refine`.
+    It is a batch learner too, one of the fastest for kernel SVMs: with a window as large as the
+    data and `steps=0`, call `learn_many` and then `refine`.
 
     Two classes only; for more, put it into river's `multiclass.OneVsRestClassifier`.
 
     While a model lives, `mutate` or assignment may change `window`, `slack` and `steps`.
 
-    Not for drift (`eviction="oldest"` follows it slowly), nor where a row may only take some microseconds: each
-    arrival trains on the window.
+    Not for drift (`eviction="oldest"` follows it slowly), nor where a row may only take some
+    microseconds: each arrival trains on the window.
 
     Parameters
     ----------
     window
-        The largest number of stored examples. Up to 1024 their kernel values are stored too, which takes
-        8 window² bytes.
+        The largest number of stored examples. Up to 1024 their kernel values are stored too, which
+        takes 8 window² bytes.
     kernel
         One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     slack
-        How far examples may lie below the margin of a model of length one, on average over the window. More
-        slack makes the model smoother.
+        How far examples may lie below the margin of a model of length one, on average over the
+        window. More slack makes the model smoother.
     steps
         Iterations after each arrival.
     fit_bias
         Whether the model has a bias, which is not regularised.
     eviction
-        Which example makes room in a full window: "reservoir" keeps a uniform sample of the past, "oldest"
-        removes the oldest example.
+        Which example makes room in a full window: "reservoir" keeps a uniform sample of the past,
+        "oldest" removes the oldest example.
     classes
         The labels, if they are known in advance: the negative one first. Others are then an error.
         None: the positive label is True, or else the second one that occurs.
@@ -146,7 +146,7 @@ class SBPClassifier(BudgetClassifier):
     ----------
     [^1]: [Cotter, A., Shalev-Shwartz, S. and Srebro, N., 2012. The kernelized stochastic batch Perceptron. ICML.](https://arxiv.org/abs/1204.0566)
 
-    """
+    """  # noqa: E501
 
     algorithm = Algorithm(
         core.learn,
@@ -203,12 +203,13 @@ class SBPClassifier(BudgetClassifier):
     def refine(self, n: int, tolerance: float | None = None) -> None:
         """Train on the window: n iterations without new data.
 
-        Until the next example is learned, the model predicts with the mean of these n iterates, as the
-        batch method does. Learning continues from the last one.
+        Until the next example is learned, the model predicts with the mean of these n iterates, as
+        the batch method does. Learning continues from the last one.
 
-        With a `tolerance` it may stop earlier: each round has as many iterations as all rounds before it
-        together, and the first round that raises the margin by less than this share is the last one. The model
-        then predicts with the mean of that round. (The paper does not say when to stop.)
+        With a `tolerance` it may stop earlier: each round has as many iterations as all rounds
+        before it together, and the first round that raises the margin by less than this share is
+        the last one. The model then predicts with the mean of that round. (The paper does not say
+        when to stop.)
         """
         whole(0)("n", n)
         optional(not_negative)("tolerance", tolerance)
@@ -241,10 +242,11 @@ class SBPClassifier(BudgetClassifier):
     @property
     @locked_read
     def _margin(self) -> float:
-        """The objective of the paper: the margin of a model of length one on the window, with slack `slack`.
+        """The objective of the paper: the margin of a model of length one on the window, with slack
+        `slack`.
 
-        The largest gamma for which the mean of max(0, gamma - y f(x) / |w|) is at most `slack`. It grows during
-        `refine`.
+        The largest gamma for which the mean of max(0, gamma - y f(x) / |w|) is at most `slack`. It
+        grows during `refine`.
         """
         if not self.n_support_vectors:
             return 0.0
@@ -269,11 +271,13 @@ class SBPClassifier(BudgetClassifier):
 
     @locked_read
     def slack_for(self, l2: float, tolerance: float = 1e-3) -> float:
-        """The `slack` that corresponds to a strength of regularisation `l2`: nu from lambda, section 5 of the paper.
+        """The `slack` that corresponds to a strength of regularisation `l2`: nu from lambda,
+        section 5 of the paper.
 
-        It is the mean hinge loss of the optimum for `l2` on the window, divided by |w| of the optimum; with this
-        slack, both forms of the problem have the same solution. Solves the problem (without a bias, by dual coordinate
-        ascent) until the gap between primal and dual is below `tolerance` of the objective.
+        It is the mean hinge loss of the optimum for `l2` on the window, divided by |w| of the
+        optimum; with this slack, both forms of the problem have the same solution. Solves the
+        problem (without a bias, by dual coordinate ascent) until the gap between primal and dual is
+        below `tolerance` of the objective.
         """
         positive("l2", l2)
         positive("tolerance", tolerance)
@@ -285,7 +289,9 @@ class SBPClassifier(BudgetClassifier):
 
 
 def _optimum(signed_gram: Any, l2: float, tolerance: float) -> tuple[float, float]:
-    """(|w|, mean hinge loss) of the minimum of l2 / 2 |w|^2 + mean hinge loss, by dual coordinate ascent."""
+    """(|w|, mean hinge loss) of the minimum of l2 / 2 |w|^2 + mean hinge loss, by dual coordinate
+    ascent.
+    """
     n = len(signed_gram)
     cap, diagonal = 1.0 / (l2 * n), np.diag(signed_gram)
     weights, responses, draws = np.zeros(n), np.zeros(n), np.random.default_rng(0)

@@ -1,12 +1,15 @@
-"""Project a vector on the span of the support vectors of one class, by a factor of the inverse Gram matrix per class.
+"""Project a vector on the span of the support vectors of one class, by a factor of the inverse Gram
+matrix per class.
 
-F. Orabona, J. Keshet, B. Caputo. Bounded kernel-based online learning. JMLR 10, 2009: with several classes, a mistake
-adds k(x, .) to its class and subtracts it from the runner-up, and each of the two is projected on vectors of its class.
+F. Orabona, J. Keshet, B. Caputo. Bounded kernel-based online learning. JMLR 10, 2009: with several
+classes, a mistake adds k(x, .) to its class and subtracts it from the runner-up, and each of the
+two is projected on vectors of its class.
 
-A vector belongs to the one or two classes for which it was stored. The factor W of a class (projection.py) has a row
-for each of its vectors, in the order of the support, with zeros in the columns of others. So a vector has up to two
-rows. Row j of the table `factor` up to the diagonal is that for its first class. Column j above the diagonal, with its
-last number in per_vector[DIAGONAL], is that for its second.
+A vector belongs to the one or two classes for which it was stored. The factor W of a class
+(projection.py) has a row for each of its vectors, in the order of the support, with zeros in the
+columns of others. So a vector has up to two rows. Row j of the table `factor` up to the diagonal is
+that for its first class. Column j above the diagonal, with its last number in per_vector[DIAGONAL],
+is that for its second.
 """
 
 from __future__ import annotations
@@ -32,7 +35,9 @@ def belongs(m, j, c):
 
 @inner
 def project_on_class(m, row, c, d, products):
-    """d = coefficients of the projection on the vectors of class c. Returns its squared length. Overwrites products."""
+    """d = coefficients of the projection on the vectors of class c. Returns its squared length.
+    Overwrites products.
+    """
     factor, n, length = m.factor, m.head[0].count, 0.0
     second, diagonal = m.per_vector[SECOND_CLASS], m.per_vector[DIAGONAL]
     for j in range(n):
@@ -66,7 +71,9 @@ def project_on_class(m, row, c, d, products):
 
 @inner
 def join_class(m, j, c, d, residual):
-    """Vector j joins class c, whose other vectors all stand before it; d and residual are those of its projection."""
+    """Vector j joins class c, whose other vectors all stand before it; d and residual are those of
+    its projection.
+    """
     m.per_vector[SECOND_CLASS if m.per_vector[FIRST_CLASS, j] > 0.0 else FIRST_CLASS, j] = c + 1.0
     write_row(m, j, c, d, residual)
 
@@ -95,7 +102,9 @@ def entry(m, j, i, c):
 
 @inner
 def remove_dependent_of_class(m, c):
-    """As `remove_dependent`, for one class: a vector that the others of its class span up to TINY leaves the class."""
+    """As `remove_dependent`, for one class: a vector that the others of its class span up to TINY
+    leaves the class.
+    """
     inverse = m.buffer
     while True:
         n, worst, least, members = m.head[0].count, 0, math.inf, 0
@@ -121,7 +130,9 @@ def remove_dependent_of_class(m, c):
 
 @inner
 def leave_class(m, p, c):
-    """Replace vector p in class c by its projection on the other vectors of the class. Overwrites row, buffer and work."""
+    """Replace vector p in class c by its projection on the other vectors of the class. Overwrites
+    row, buffer and work.
+    """
     n, column, coefficients = m.head[0].count, m.buffer, m.coefficients[c]
     for i in range(n):
         column[i] = 0.0

@@ -1,6 +1,8 @@
-"""Equation (21) as printed, which places merged vectors in the figures of the paper for many classes.
+"""Equation (21) as printed, which places merged vectors in the figures of the paper for many
+classes.
 
-Z. Wang, K. Crammer, S. Vucetic. Multi-class Pegasos on a budget. ICML 2010. Symbols as in merging.py.
+Z. Wang, K. Crammer, S. Vucetic. Multi-class Pegasos on a budget. ICML 2010. Symbols as in
+merging.py.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ from .merging import LOSS, MN, NN, PLACE, REACH_ABOVE, REACH_BELOW, S, degradati
 
 @inner
 def eq21_partners(m, p):
-    """work[PLACE] = h by equation (21) of the paper of 2010 as printed, work[LOSS] = the degradation at this h.
+    """work[PLACE] = h by equation (21) of the paper of 2010 as printed, work[LOSS] = the
+    degradation at this h.
 
-    Equation (21) maximises the sum over classes of (a_m p + a_n q) / (a_m + a_n), which for more than one output
-    does not minimise the degradation; the paper's figures for many classes come from it.
+    Equation (21) maximises the sum over classes of (a_m p + a_n q) / (a_m + a_n), which for more
+    than one output does not minimise the degradation; the paper's figures for many classes come
+    from it.
     """
     search, a = m.work, m.coefficients
     for j in range(m.head[0].count):

@@ -7,11 +7,12 @@ With coefficient rows a_m and a_n, squared distance s in units of 1/gamma, k = e
     degradation = |a_m|^2 + |a_n|^2 + 2 k a_m.a_n - |a_z|^2
 It depends on three products only: mm = |a_m|^2, nn = |a_n|^2, mn = a_m.a_n. The best h is a root of
     slope(h) = (1 - h) A - h B       A = p (mm p + mn q)      B = q (nn q + mn p)
-the derivative of |a_z|^2 divided by 4 s. This holds for all signs: if a_m and a_n have opposite directions, A or
-B is negative and z does not lie between m and n, but beyond the heavier of them.
+the derivative of |a_z|^2 divided by 4 s. This holds for all signs: if a_m and a_n have opposite
+directions, A or B is negative and z does not lie between m and n, but beyond the heavier of them.
 
-`estimate` finds for all partners at once, in float32, an h near the best and a lower bound of the degradation.
-`best_partner` solves partners exactly, in the order of their bounds, until the next bound exceeds the least degradation.
+`estimate` finds for all partners at once, in float32, an h near the best and a lower bound of the
+degradation. `best_partner` solves partners exactly, in the order of their bounds, until the next
+bound exceeds the least degradation.
 
 A search works in m.work, a column for each partner: its rows are S, NN, MN, PLACE (of h) and LOSS.
 """
@@ -39,8 +40,10 @@ MOST_STEPS = 60
 MORE_PARTNERS = 8  # how many partners beyond the first may be solved exactly
 NEAR = 1e-3  # 1 - exp(-y) is computed by its series for |y| below it
 HUGE = 1e300  # if the squared length of a vector is below it, all its numbers are finite
-NEGLIGIBLE = 1e-34  # a number whose square is a smaller share of |z|^2 changes a distance by less than rounding does
-# A warning is due when an example is merged into vectors with LONG features and LONGER_BY times its own
+# a number whose square is a smaller share of |z|^2 changes a distance by less than rounding does
+NEGLIGIBLE = 1e-34
+# A warning is due when an example is merged into vectors with LONG features and LONGER_BY times its
+# own
 LONG, LONGER_BY = 320, 20
 
 
@@ -54,9 +57,9 @@ def nobody(m):
 def merge(m, x, has_newcomer, exact):
     """Merge the lightest vector with its best partner; the merged vector becomes the newest.
 
-    has_newcomer: the last vector is x, whose features are not yet written; m.row and m.logs are those of x. Mostly x is
-    the lightest, and its features need not be written. Returns (|delta|, the change of |w|^2 if `exact`), without the scale.
-    Overwrites all scratch space.
+    has_newcomer: the last vector is x, whose features are not yet written; m.row and m.logs are
+    those of x. Mostly x is the lightest, and its features need not be written. Returns (|delta|,
+    the change of |w|^2 if `exact`), without the scale. Overwrites all scratch space.
     """
     head, search, a = m.head[0], m.work, m.coefficients
     p, last = lightest(m, search[NN]), head.count - 1
@@ -94,7 +97,9 @@ def merge(m, x, has_newcomer, exact):
 
 @inner
 def measure_partners(m, own):
-    """work[S] and work[MN]: the distances of vector `own`, whose kernel row is in m.logs, and products of coefficients."""
+    """work[S] and work[MN]: the distances of vector `own`, whose kernel row is in m.logs, and
+    products of coefficients.
+    """
     search, a, n = m.work, m.coefficients, padded(m.head[0].count)
     for j in range(n):
         search[S, j] = -m.logs[j] if m.logs[j] > -FARTHEST else FARTHEST
@@ -107,10 +112,11 @@ def measure_partners(m, own):
 
 @inner
 def combine_vectors(m, row, j, h):
-    """Overwrite vector j with h row + (1 - h) x_j, without negligible numbers. It becomes the newest. Returns the number
-    of its features. Overwrites m.own_values.
+    """Overwrite vector j with h row + (1 - h) x_j, without negligible numbers. It becomes the
+    newest. Returns the number of its features. Overwrites m.own_values.
 
-    Where the sum overflows, it is the vector with the larger share: no vector that differs is near any of them.
+    Where the sum overflows, it is the vector with the larger share: no vector that differs is near
+    any of them.
     """
     vectors, combined, norm, n = m.vectors, m.own_values, 0.0, 0
     for i in range(vectors.shape[0]):
@@ -138,8 +144,8 @@ def warn_of_long_vectors(head, n_kept, n_features):
 
 @inlined
 def gain_by_merging(m, p, j, h, of_p, of_j):
-    """a_z . f(z) - a_p . f(x_p) - a_j . f(x_j), from kernel rows: log k(z, .) = h log k(x_p, .) + (1 - h) log k(x_j, .)
-    + h (1 - h) s.
+    """a_z . f(z) - a_p . f(x_p) - a_j . f(x_j), from kernel rows: log k(z, .) = h log k(x_p, .) +
+    (1 - h) log k(x_j, .) + h (1 - h) s.
 
     m.row must be the kernel row of p. Overwrites m.row, m.logs and m.buffer.
     """
@@ -188,8 +194,9 @@ def one_minus_exp(y, exp_y):
 def degradation_at(h, s, k, mm, nn, mn):
     """(degradation, slope, derivative of the slope) at h.
 
-    Computes |a_m k(m, .) + a_n k(n, .) - a_z k(z, .)|^2 without cancellation: |a_m|^2 and |a_n|^2 often differ by
-    ten orders of magnitude, and the degradation is about as small as the smaller one.
+    Computes |a_m k(m, .) + a_n k(n, .) - a_z k(z, .)|^2 without cancellation: |a_m|^2 and |a_n|^2
+    often differ by ten orders of magnitude, and the degradation is about as small as the smaller
+    one.
     """
     g, shared = 1.0 - h, 2.0 * s * h * (1.0 - h)
     p, q = exp_of(-s * g * g), exp_of(-s * h * h)
@@ -204,8 +211,9 @@ def degradation_at(h, s, k, mm, nn, mn):
 
 @inner
 def solve(h, s, mm, nn, mn):
-    """(h, degradation) at the local minimum near h: Newton steps, each halved until it lowers the degradation, and clamped
-    so that it does not jump into the basin of another minimum."""
+    """(h, degradation) at the local minimum near h: Newton steps, each halved until it lowers the
+    degradation, and clamped so that it does not jump into the basin of another minimum.
+    """
     k, last = exp_of(-s), 1.0
     least, slope, bend = degradation_at(h, s, k, mm, nn, mn)
     for _ in range(MOST_STEPS):
@@ -231,8 +239,8 @@ def solve(h, s, mm, nn, mn):
     return h, least
 
 
-# Lower bounds of all pairs, in float32 and in units of mm: a register holds twice as many partners as in float64. Several
-# short loops, because one long chain of dependent operations stalls
+# Lower bounds of all pairs, in float32 and in units of mm: a register holds twice as many partners
+# as in float64. Several short loops, because one long chain of dependent operations stalls
 
 
 ZERO, SIXTH, QUARTER, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.25), F(0.5), F(1.0), F(2.0)
@@ -257,8 +265,10 @@ def rough_slope(h, s, p, q, weight, shared):
 
 @reordered
 def estimate(search, rough, mm, n):
-    """search[PLACE] = h after a fixed-point step, h = A / (A + B) from h = 0, where z is the partner and p = k takes no
-    exponential, and a Newton step; or 0 if that is better. search[LOSS] = a lower bound of the degradation."""
+    """search[PLACE] = h after a fixed-point step, h = A / (A + B) from h = 0, where z is the
+    partner and p = k takes no exponential, and a Newton step; or 0 if that is better. search[LOSS]
+    = a lower bound of the degradation.
+    """
     s, weight, shared, p, q, h, k = (
         rough[0],
         rough[1],
@@ -307,11 +317,12 @@ def estimate(search, rough, mm, n):
 
 @reordered
 def bound(search, rough, mm, n):
-    """search[LOSS] = the degradation at h minus SAFETY times the predicted gain of another Newton step, at most a quarter
-    of it.
+    """search[LOSS] = the degradation at h minus SAFETY times the predicted gain of another Newton
+    step, at most a quarter of it.
 
-    Measured, with |a_n| up to 10^4 |a_m|, s up to 30 and all angles between a_m and a_n: no degradation is below its bound
-    by more than a thousandth; mostly the bound is within a hundredth.
+    Measured, with |a_n| up to 10^4 |a_m|, s up to 30 and all angles between a_m and a_n: no
+    degradation is below its bound by more than a thousandth; mostly the bound is within a
+    hundredth.
     """
     s, weight, shared, p = rough[0], rough[1], rough[2], rough[3]
     q, h, k, loss = rough[4], rough[5], rough[6], rough[7]

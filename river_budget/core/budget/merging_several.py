@@ -1,11 +1,13 @@
-"""Merging several vectors into one at once, and pairs by equation (21) as printed (Gaussian kernel).
+"""Merging several vectors into one at once, and pairs by equation (21) as printed (Gaussian
+kernel).
 
-S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for stochastic gradient descent SVM training.
-2018, algorithm 1. A model with one vector too many merges `arity` vectors and then has room for arity - 1 newcomers, so
-that it needs one search for partners for all of them.
+S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for stochastic gradient descent SVM
+training. 2018, algorithm 1. A model with one vector too many merges `arity` vectors and then has
+room for arity - 1 newcomers, so that it needs one search for partners for all of them.
 
-Every merged vector is a combination z = sum_i share_i x_i of the members with shares that sum to 1. So
-all distances follow from those between the members, and z is computed once, when its shares are known:
+Every merged vector is a combination z = sum_i share_i x_i of the members with shares that sum to 1.
+So all distances follow from those between the members, and z is computed once, when its shares are
+known:
     s(z, x) = sum_i share_i s(x_i, x) - 1/2 sum_ij share_i share_j s(x_i, x_j)
 
 Symbols and the rows of a search as in merging.py; m.group (core/memory.py) holds the members.
@@ -46,10 +48,11 @@ LEAST_GAIN = 1e-8  # relative gain below which the ascent ends
 
 @inner
 def merge_several(m, exact, n_features):
-    """Merge the lightest vector with its `arity` - 1 best partners. The merged vector becomes the newest.
+    """Merge the lightest vector with its `arity` - 1 best partners. The merged vector becomes the
+    newest.
 
-    n_features: of the example that was stored last. Returns (|delta|, the change of |w|^2 if `exact`), without the scale.
-    Overwrites all scratch space.
+    n_features: of the example that was stored last. Returns (|delta|, the change of |w|^2 if
+    `exact`), without the scale. Overwrites all scratch space.
     """
     head, group, a = m.head[0], m.group, m.coefficients
     n = min(head.arity, head.count)
@@ -112,7 +115,9 @@ def find_partners(m, p, members):
 
 @inner
 def measure_members(head, points, members, first, s):
-    """s[i, j] = gamma |x_i - x_j|^2 between members. `first` holds these distances from members[0] to all vectors."""
+    """s[i, j] = gamma |x_i - x_j|^2 between members. `first` holds these distances from members[0]
+    to all vectors.
+    """
     for i in range(members.shape[0]):
         s[i, i] = 0.0
         for j in range(i):
@@ -129,7 +134,9 @@ def measure_members(head, points, members, first, s):
 
 @inner
 def place_merged(m, members, a, shares, a_z):
-    """Compute the shares of z and its coefficients a_z: by gradient ascent, or two first and then one more at a time."""
+    """Compute the shares of z and its coefficients a_z: by gradient ascent, or two first and then
+    one more at a time.
+    """
     head, s, first = m.head[0], m.group.distances, members[1]
     if head.method != CASCADE and shares.shape[0] > 2:
         ascend(a, shares, s, a_z, m.group)
@@ -144,7 +151,9 @@ def place_merged(m, members, a, shares, a_z):
 
 @inner
 def combine(h, s, a_m, a_n, a_z):
-    """a_z = the coefficients of z = h m + (1 - h) n for m and n at distance s. The array a_z may be a_m itself."""
+    """a_z = the coefficients of z = h m + (1 - h) n for m and n at distance s. The array a_z may be
+    a_m itself.
+    """
     p, q = math.exp(-s * (1.0 - h) ** 2), math.exp(-s * h * h)
     for r in range(a_z.shape[0]):
         a_z[r] = p * a_m[r] + q * a_n[r]
@@ -152,7 +161,9 @@ def combine(h, s, a_m, a_n, a_z):
 
 @inner
 def cascade(a, shares, s, a_z):
-    """MM-BSGD: merge the result for the first two with the third, then with the fourth, and so on."""
+    """MM-BSGD: merge the result for the first two with the third, then with the fourth, and so
+    on.
+    """
     for j in range(2, shares.shape[0]):
         distance = distance_to(shares, s, j)
         mm, nn, mn = product(a_z, a_z), product(a[j], a[j]), product(a_z, a[j])
@@ -169,7 +180,9 @@ def cascade(a, shares, s, a_z):
 
 @inner
 def ascend(a, shares, s, a_z, group):
-    """MM-GD: gradient ascent on |a_z(z)|^2 over all members at once; halves a step until |a_z(z)|^2 grows."""
+    """MM-GD: gradient ascent on |a_z(z)|^2 over all members at once; halves a step until |a_z(z)|^2
+    grows.
+    """
     n = shares.shape[0]
     pull, trial, a_trial = (
         group.shares[1][:n],
@@ -204,7 +217,9 @@ def ascend(a, shares, s, a_z, group):
 
 @inner
 def start_of_ascent(a, shares, s, a_z, trial, a_trial):
-    """Start at the weighted mean of the members or at the best member, whichever is better. Returns |a_z|^2 there."""
+    """Start at the weighted mean of the members or at the best member, whichever is better. Returns
+    |a_z|^2 there.
+    """
     n, whole, size, best = shares.shape[0], 0.0, 0.0, -1.0
     for i in range(n):
         shares[i] = a[i, 0] if a.shape[1] == 1 else math.sqrt(product(a[i], a[i]))
@@ -287,8 +302,10 @@ def loss_by_merging(a, shares, s, a_z):
 
 @inner
 def gain_by_merging(m, members, shares, a_z):
-    """a_z . f(z) - sum_i a_i . f(x_i). The kernel row of z follows from those of the members:
-    log k(z, .) = sum_i share_i log k(x_i, .) + inner term. Overwrites m.row, m.logs, m.buffer and work[SPARE]."""
+    """a_z . f(z) - sum_i a_i . f(x_i). The kernel row of z follows from those of the members: log
+    k(z, .) = sum_i share_i log k(x_i, .) + inner term. Overwrites m.row, m.logs, m.buffer and
+    work[SPARE].
+    """
     n, of_z, gain = padded(m.head[0].count), m.work[SPARE], 0.0
     constant = inner_term(shares, m.group.distances)
     for j in range(n):
@@ -307,8 +324,10 @@ def gain_by_merging(m, members, shares, a_z):
 
 @inner
 def replace_members(m, members, shares, a_z):
-    """Write z with coefficients a_z to the lowest slot of the members, and remove the others. Sorts `members`. Returns the
-    number of features of z. A mean of the iterates with coefficients c_i has sum_i k(x_i, z) c_i there."""
+    """Write z with coefficients a_z to the lowest slot of the members, and remove the others. Sorts
+    `members`. Returns the number of features of z. A mean of the iterates with coefficients c_i has
+    sum_i k(x_i, z) c_i there.
+    """
     s, slot = m.group.distances, members[0]
     for i in range(1, members.shape[0]):
         slot = min(slot, members[i])
@@ -330,10 +349,11 @@ def replace_members(m, members, shares, a_z):
 
 @inner
 def combination(m, shares):
-    """Write z = sum_i share_i x_i, without negligible numbers, to m.own_places and m.own_values. Returns how many features
-    it has.
+    """Write z = sum_i share_i x_i, without negligible numbers, to m.own_places and m.own_values.
+    Returns how many features it has.
 
-    Where the sum overflows, z is the member with the largest share: no vector that differs is near any of them.
+    Where the sum overflows, z is the member with the largest share: no vector that differs is near
+    any of them.
     """
     points, z, norm, largest, n = m.group.points, m.whole, 0.0, 0, 0
     for f in range(z.shape[0]):

@@ -1,22 +1,24 @@
 """Project a vector on the span of the support vectors, by a factor of the inverse Gram matrix.
 
-W = `factor` is the inverse of the Cholesky factor of K = [k(x_i, x_j)]: lower triangular, K^-1 = W'W.
-In terms of W, with k the kernel row of x and k_xx = k(x, x):
+W = `factor` is the inverse of the Cholesky factor of K = [k(x_i, x_j)]: lower triangular, K^-1 =
+W'W. In terms of W, with k the kernel row of x and k_xx = k(x, x):
     residual^2 = k_xx - |W k|^2           squared distance of k(x, .) to the span of the support
     d = W' (W k)                          coefficients of the projection
     new row of W = (-d, 1) / residual     when x joins the support
     K^-1 of a column p = W' W[:, p]       and 1 / (K^-1)_pp = squared distance of p to the others
-Errors in W grow with the root of K's condition number, errors in K^-1 would grow with the condition number itself. To
-bound this number, no vector may lie within TINY of the span of the others (squared distance, relative to its own
-length). A newcomer that is closer is projected instead of stored. If a newcomer brings an *old* vector that close to
-the span of the others, the old one is removed and projected on the others; |w| hardly changes. The root of the
-condition number stays near 1e5.
+Errors in W grow with the root of K's condition number, errors in K^-1 would grow with the condition
+number itself. To bound this number, no vector may lie within TINY of the span of the others
+(squared distance, relative to its own length). A newcomer that is closer is projected instead of
+stored. If a newcomer brings an *old* vector that close to the span of the others, the old one is
+removed and projected on the others; |w| hardly changes. The root of the condition number stays near
+1e5.
 
 The factor is in the order of the support, so vectors leave by `remove_in_order`.
 
-Rounding errors add up over many arrivals. At every EVERY-th arrival `check_factor` projects one support vector, each
-in turn, on the support: |W k|^2 must be k(x, x), and the entries of W k behind its own row must be 0. If the error
-exceeds DRIFT, the factor is computed from scratch and head.repairs is increased.
+Rounding errors add up over many arrivals. At every EVERY-th arrival `check_factor` projects one
+support vector, each in turn, on the support: |W k|^2 must be k(x, x), and the entries of W k behind
+its own row must be 0. If the error exceeds DRIFT, the factor is computed from scratch and
+head.repairs is increased.
 """
 
 from __future__ import annotations
@@ -76,8 +78,8 @@ def extend_factor(m, coefficients, residual, last):
 def remove_with_factor(m, p):
     """Remove vector p from support and factor.
 
-    Rotates pairs of neighbouring rows, which does not change W'W, until column p is 0 except in the last row.
-    Without this row and column it is the factor of the other vectors.
+    Rotates pairs of neighbouring rows, which does not change W'W, until column p is 0 except in the
+    last row. Without this row and column it is the factor of the other vectors.
     """
     factor, n = m.factor, m.head[0].count
     for i in range(p, n - 1):
@@ -140,7 +142,9 @@ def inverse_diagonal(m, diagonal):
 
 @inner
 def cheapest(m, n):
-    """The one of the first n vectors with the least |a_r|^2 / (K^-1)_rr, whose projection changes w least."""
+    """The one of the first n vectors with the least |a_r|^2 / (K^-1)_rr, whose projection changes w
+    least.
+    """
     loss, inverse = m.buffer, m.work[0]
     weights_into(m, loss)
     inverse_diagonal(m, inverse)
@@ -182,10 +186,11 @@ def remove_dependent(m):
 
 @inner
 def add_or_project(m, x, norm, plus, minus, amount):
-    """Add amount (e_plus - e_minus) k(x, .): with x as a support vector, or projected if x lies in their span.
+    """Add amount (e_plus - e_minus) k(x, .): with x as a support vector, or projected if x lies in
+    their span.
 
-    The kernel row of x must be in m.row. Returns (squared length of the added part, decrease of |w|^2
-    by removing dependent vectors, whether x was stored).
+    The kernel row of x must be in m.row. Returns (squared length of the added part, decrease of
+    |w|^2 by removing dependent vectors, whether x was stored).
     """
     length, d = self_kernel(m, norm), m.work[0]
     inside = project(m, m.row, d)
@@ -202,7 +207,9 @@ def add_or_project(m, x, norm, plus, minus, amount):
 
 @inner
 def add_projected(m, d, plus, minus, amount):
-    """Add amount (e_plus - e_minus) times the projection with coefficients d to the coefficients."""
+    """Add amount (e_plus - e_minus) times the projection with coefficients d to the
+    coefficients.
+    """
     amount = clamp(amount, LONGEST_STEP) / m.head[0].scale
     spread(m, plus, amount, d)
     if minus >= 0:
@@ -227,7 +234,9 @@ def spread_mean(m, e, amount, d):
 
 @inner
 def check_factor(m):
-    """At every EVERY-th arrival: check the factor at one vector, and recompute it if the error exceeds DRIFT."""
+    """At every EVERY-th arrival: check the factor at one vector, and recompute it if the error
+    exceeds DRIFT.
+    """
     head = m.head[0]
     if head.arrived % EVERY != 0:
         return
@@ -257,7 +266,9 @@ def factor_error_at(m, p):
 
 @inner
 def recompute_factor(m):
-    """Compute the factor from scratch. Vectors that depend on those before them are projected on these."""
+    """Compute the factor from scratch. Vectors that depend on those before them are projected on
+    these.
+    """
     head, i, n = m.head[0], 0, m.head[0].count
     d = m.work[0]
     while i < n:

@@ -7,11 +7,13 @@ A pass gets one of these functions, and so contains no code of the others:
     add_merging_several    merge more than two, or a pair by equation (21)
     add_projecting         project a vector, with a factor of the Gram matrix
 
-Each adds amount (e_plus - e_minus) k(x, .) to the model, and returns (k(x, x), or the squared length of what was added if
-x was projected; the change of |w|^2 by the maintenance, if it is `exact`; the sum of |delta|, the lengths of the errors).
+Each adds amount (e_plus - e_minus) k(x, .) to the model, and returns (k(x, x), or the squared
+length of what was added if x was projected; the change of |w|^2 by the maintenance, if it is
+`exact`; the sum of |delta|, the lengths of the errors).
 
-With w' = w + delta, |w|^2 changes by 2 <w, delta> + |delta|^2, where the products <w, k(x, .)> = f(x) require the kernel
-rows of the vectors that change, which takes as long as to choose these vectors. m.row is the kernel row of x.
+With w' = w + delta, |w|^2 changes by 2 <w, delta> + |delta|^2, where the products <w, k(x, .)> =
+f(x) require the kernel rows of the vectors that change, which takes as long as to choose these
+vectors. m.row is the kernel row of x.
 """
 
 from __future__ import annotations
@@ -87,7 +89,9 @@ def add_merging_several(m, x, norm, plus, minus, amount, exact):
 
 @inlined
 def add_projecting(m, x, norm, plus, minus, amount, exact):
-    """The strategy for models with a factor: x itself is projected if it lies in the span of the support."""
+    """The strategy for models with a factor: x itself is projected if it lies in the span of the
+    support.
+    """
     head, change, error = m.head[0], 0.0, 0.0
     length, lost, _ = add_or_project(m, x, norm, plus, minus, amount)
     while head.count > head.budget:
@@ -98,7 +102,9 @@ def add_projecting(m, x, norm, plus, minus, amount, exact):
 
 @inner
 def chosen_for_removal(m):
-    """The vector to remove by head.maintenance: the oldest, a random one but the newcomer, which is last, or the lightest."""
+    """The vector to remove by head.maintenance: the oldest, a random one but the newcomer, which is
+    last, or the lightest.
+    """
     head = m.head[0]
     if head.maintenance == REMOVE_OLDEST:
         return oldest(m)
@@ -109,7 +115,8 @@ def chosen_for_removal(m):
 
 @inlined
 def replace_one(m, x, norm, exact):
-    """Remove a vector p. The newcomer x, which is last and whose features are not yet written, moves to its slot.
+    """Remove a vector p. The newcomer x, which is last and whose features are not yet written,
+    moves to its slot.
 
     Returns (|delta|, the change of |w|^2 if `exact`: |a_p|^2 k(x_p, x_p) - 2 a_p . f(x_p)).
     """
@@ -131,9 +138,11 @@ def replace_one(m, x, norm, exact):
 
 @inner
 def project_one(m):
-    """Project one vector p on the others: the lightest, or the one whose projection changes w least.
+    """Project one vector p on the others: the lightest, or the one whose projection changes w
+    least.
 
-    Returns (|delta|, the change of |w|^2: -|a_p|^2 times the squared distance of p from the span of the others).
+    Returns (|delta|, the change of |w|^2: -|a_p|^2 times the squared distance of p from the span of
+    the others).
     """
     head = m.head[0]
     p = cheapest(m, head.count) if head.choice == BEST else lightest(m, m.buffer)

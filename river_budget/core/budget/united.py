@@ -1,7 +1,8 @@
-"""The sum of several expansions: insert vectors with their coefficients, then reduce them to a budget.
+"""The sum of several expansions: insert vectors with their coefficients, then reduce them to a
+budget.
 
-Removes the vectors that change the function least, whatever strategy the algorithm has for streams: a sum has
-no newcomer, and the ages of its vectors mean little.
+Removes the vectors that change the function least, whatever strategy the algorithm has for streams:
+a sum has no newcomer, and the ages of its vectors mean little.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def insert_with(m, x, norm, a):
 
 @inner
 def insert_or_project(m, x, norm, a):
-    """`insert_with` for a model with a factor: projects a vector that depends linearly on the others."""
+    """`insert_with` for a model with a factor: projects a vector that depends linearly on the
+    others.
+    """
     kernel_row(m, x, norm)
     d, length = m.work[0], self_kernel(m, norm)
     residual = length - project(m, m.row, d)
@@ -84,6 +87,8 @@ def remove_lightest(m):
 
 @passes
 def project_cheapest(m):
-    """Project vectors on the others, those first that change w least, until the model keeps its budget."""
+    """Project vectors on the others, those first that change w least, until the model keeps its
+    budget.
+    """
     while m.head[0].count > m.head[0].budget:
         project_out(m, cheapest(m, m.head[0].count))

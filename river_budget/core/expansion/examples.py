@@ -1,8 +1,8 @@
 """Examples as passes use them: x = (places, values, rest).
 
 places, values   of the features that are not 0 and have a place, in the order of their places
-rest             what features without a place add to the norm of x: the sum of their squares, or of their absolute values
-                 for the Laplacian kernel. It adds to distances, too
+rest             what features without a place add to the norm of x: the sum of their squares, or of
+                 their absolute values for the Laplacian kernel. It adds to distances, too
 
 Sums over features go in this order, whatever form the caller's examples had.
 """
@@ -47,7 +47,9 @@ def read_present(row, places, values):
 
 @inner
 def read_list(m, places, values):
-    """Write a list of features to m.near and m.values, sorted by place. Returns (their number, the rest)."""
+    """Write a list of features to m.near and m.values, sorted by place. Returns (their number, the
+    rest).
+    """
     near, found, n, last, ordered = m.near, m.values, 0, -1, True
     squares, absolutes = 0.0, 0.0
     for i in range(places.shape[0]):
@@ -71,7 +73,9 @@ def read_list(m, places, values):
 
 @inner
 def sort_by_place(places, values, n):
-    """Sort the first n features by place, in place. Shell sort: most lists are short, and long ones are mostly in order."""
+    """Sort the first n features by place, in place. Shell sort: most lists are short, and long ones
+    are mostly in order.
+    """
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
@@ -87,7 +91,9 @@ def sort_by_place(places, values, n):
 
 @inner
 def write_whole(x, whole):
-    """Write x as a dense row of the features that have a place, zeros included. Overwrites `whole`."""
+    """Write x as a dense row of the features that have a place, zeros included. Overwrites
+    `whole`.
+    """
     places, values, _ = x
     for f in range(whole.shape[0]):
         whole[f] = 0.0
@@ -97,7 +103,9 @@ def write_whole(x, whole):
 
 @inner
 def read_vector(m, j):
-    """Vector j as an example; for a user's kernel function, zeros included. Overwrites m.own_places and m.own_values."""
+    """Vector j as an example; for a user's kernel function, zeros included. Overwrites m.own_places
+    and m.own_values.
+    """
     places, values, n, custom = m.own_places, m.own_values, 0, m.head[0].kernel == CUSTOM
     for i in range(m.vectors.shape[0]):
         value = m.vectors[i, j]

@@ -1,8 +1,9 @@
 """Kernel rows: k(vector j, x) for one example x and all support vectors.
 
-Inner loops run over support vectors, which lie side by side in memory, and over the features that are present in x,
-however many the model knows. They run to the number of vectors rounded up to a multiple of eight: columns behind the last
-vector have coefficients 0, and the scalar tail of a vectorised loop takes longer than one more iteration.
+Inner loops run over support vectors, which lie side by side in memory, and over the features that
+are present in x, however many the model knows. They run to the number of vectors rounded up to a
+multiple of eight: columns behind the last vector have coefficients 0, and the scalar tail of a
+vectorised loop takes longer than one more iteration.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ RBF, LAPLACIAN = int(Kernel.RBF), int(Kernel.LAPLACIAN)
 POLYNOMIAL, LINEAR, CUSTOM = int(Kernel.POLYNOMIAL), int(Kernel.LINEAR), int(Kernel.CUSTOM)
 # The kernels that kernel_row computes; a file whose model has another kernel is refused
 KERNELS = (RBF, LAPLACIAN, POLYNOMIAL, LINEAR, CUSTOM)
-# If gamma |x|^2 is larger, distances are computed as sums of squared differences, since cancellation in
-# |v|^2 + |x|^2 - 2 <v, x> would lose their digits. (It is enough to look at x: v is about as long, or so far
-# away that its kernel value is 0.)
+# If gamma |x|^2 is larger, distances are computed as sums of squared differences, since
+# cancellation in |v|^2 + |x|^2 - 2 <v, x> would lose their digits. (It is enough to look at x: v is
+# about as long, or so far away that its kernel value is 0.)
 CANCELS = 1e4
 FARTHEST = 1e9  # gamma times a squared distance is at most this, also after overflow
 BOUND = 1e100  # values of unbounded kernels are clamped to [-BOUND, BOUND]
@@ -36,14 +37,17 @@ def padded(count):
 
 @inlined
 def norm_of(m, x):
-    """The norm of x as in m.norms: |x|^2, or |x|_1 for the Laplacian kernel, or k(x, x) for a user's kernel."""
+    """The norm of x as in m.norms: |x|^2, or |x|_1 for the Laplacian kernel, or k(x, x) for a
+    user's kernel.
+    """
     return other_norm(m.function, m, x)
 
 
 @inlined
 def kernel_row(m, x, norm):
-    """m.row[j] = k(vector j, x). For Gaussian and Laplacian kernels m.logs[j] = its logarithm. May overwrite m.whole and
-    m.buffer."""
+    """m.row[j] = k(vector j, x). For Gaussian and Laplacian kernels m.logs[j] = its logarithm. May
+    overwrite m.whole and m.buffer.
+    """
     fill_row(m.function, m, x, norm)
 
 
@@ -66,7 +70,8 @@ def fill_row(function, m, x, norm):
             for j in range(n):
                 logs[j] = norms[j] + norm - 2.0 * row[j]
         for j in range(n):
-            # negative by rounding counts as 0; infinite or NaN after an overflow stays so, and the kernel value is 0
+            # negative by rounding counts as 0; infinite or NaN after an overflow stays so, and the
+            # kernel value is 0
             logs[j] = -gamma * (0.0 if logs[j] < 0.0 else logs[j])
             row[j] = exp_of(logs[j])
     else:
@@ -75,7 +80,9 @@ def fill_row(function, m, x, norm):
 
 @inner
 def products(vectors, x, row, n):
-    """row[j] = <vector j, x> for j < n: eight features a sweep, or four or one of the last, added in their order."""
+    """row[j] = <vector j, x> for j < n: eight features a sweep, or four or one of the last, added
+    in their order.
+    """
     places, values, _ = x
     for j in range(n):
         row[j] = 0.0
@@ -117,7 +124,9 @@ def differences(vectors, x, whole, absolute, distances, n):
 
 @inlined
 def row_of_vector(m, j):
-    """m.row[i] = k(vector i, vector j). Overwrites m.own_places and m.own_values, and what `kernel_row` overwrites."""
+    """m.row[i] = k(vector i, vector j). Overwrites m.own_places and m.own_values, and what
+    `kernel_row` overwrites.
+    """
     kernel_row(m, read_vector(m, j), m.norms[j])
 
 
@@ -131,7 +140,8 @@ def along_row(m, row, p):
     return total
 
 
-# Other kernels. m.function is None in a model whose kernel is Gaussian: numba leaves out the branches for others
+# Other kernels. m.function is None in a model whose kernel is Gaussian: numba leaves out the
+# branches for others
 
 
 @inner
@@ -215,7 +225,9 @@ def other_row(m, x, norm):
 
 @inner
 def absolute_distances(vectors, norms, x, distances, n):
-    """distances[j] = |vector j - x|_1 = |vector j|_1 + the sum over features of x of |v - x_i| - |v|, for j < n."""
+    """distances[j] = |vector j - x|_1 = |vector j|_1 + the sum over features of x of |v - x_i| -
+    |v|, for j < n.
+    """
     places, values, rest = x
     for j in range(n):
         distances[j] = norms[j] + rest

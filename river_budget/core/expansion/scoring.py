@@ -1,4 +1,6 @@
-"""Passes without learning: scores, and rows of kernel values. Each returns how many examples it has processed."""
+"""Passes without learning: scores, and rows of kernel values. Each returns how many examples it has
+processed.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def score_row(m, row, f):
 
 @inner
 def mean_scores(m, f):
-    """f[r] = the score of the mean of the iterates, whose coefficients are the last rows of per_vector, from m.row."""
+    """f[r] = the score of the mean of the iterates, whose coefficients are the last rows of
+    per_vector, from m.row.
+    """
     first, n = m.per_vector.shape[0] - f.shape[0], padded(m.head[0].count)
     for r in range(f.shape[0]):
         f[r] = dot(m.row, m.per_vector[first + r], n)

@@ -1,4 +1,6 @@
-"""The support vectors and their coefficients: insert, replace, remove, rescale, find the oldest and the lightest."""
+"""The support vectors and their coefficients: insert, replace, remove, rescale, find the oldest and
+the lightest.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ def replace_vector(m, j, x, norm):
 
 @inlined
 def move(m, source, target):
-    """Move vector `source`, with all that belongs to it, to the slot `target`. Overwrites what is there."""
+    """Move vector `source`, with all that belongs to it, to the slot `target`. Overwrites what is
+    there.
+    """
     for i in range(m.vectors.shape[0]):
         m.vectors[i, target] = m.vectors[i, source]
     move_numbers(m, source, target)
@@ -90,7 +94,9 @@ def move_numbers(m, source, target):
 
 @inner
 def move_in_square(square, source, target, n):
-    """Move the row and the column of a vector. What it had with itself it has in its new slot, too."""
+    """Move the row and the column of a vector. What it had with itself it has in its new slot,
+    too.
+    """
     for i in range(n):
         square[target, i] = square[source, i]
     for i in range(n):
@@ -99,8 +105,9 @@ def move_in_square(square, source, target, n):
 
 @inlined
 def drop_last_slot(m):
-    """Set the coefficients of the last slot, and what the algorithm keeps of it, to 0, and subtract 1 from the number of
-    vectors."""
+    """Set the coefficients of the last slot, and what the algorithm keeps of it, to 0, and subtract
+    1 from the number of vectors.
+    """
     last = m.head[0].count - 1
     for r in range(m.coefficients.shape[0]):
         m.coefficients[r, last] = 0.0
@@ -123,7 +130,9 @@ def remove(m, j):
 
 @inner
 def remove_in_order(m, j):
-    """Remove vector j and move each vector behind it one slot down, for tables that keep the order of slots."""
+    """Remove vector j and move each vector behind it one slot down, for tables that keep the order
+    of slots.
+    """
     for source in range(j + 1, m.head[0].count):
         move(m, source, source - 1)
     drop_last_slot(m)
@@ -131,7 +140,9 @@ def remove_in_order(m, j):
 
 @inner
 def add_to(m, j, plus, minus, amount):
-    """Add amount (e_plus - e_minus) to the coefficients of vector j; if minus < 0, only amount e_plus."""
+    """Add amount (e_plus - e_minus) to the coefficients of vector j; if minus < 0, only amount
+    e_plus.
+    """
     amount = clamp(amount, LONGEST_STEP) / m.head[0].scale
     m.coefficients[plus, j] += amount
     if minus >= 0:
@@ -142,14 +153,17 @@ def add_to(m, j, plus, minus, amount):
 def bounded(head, coefficient):
     """A coefficient, clamped so that all scores are finite.
 
-    It could overflow in projections on vectors whose lengths are hundreds of orders of magnitude apart.
+    It could overflow in projections on vectors whose lengths are hundreds of orders of magnitude
+    apart.
     """
     return clamp(coefficient, LARGEST / head.scale)
 
 
 @inner
 def rescale(m, factor):
-    """Multiply the model by a factor >= 0, in O(1): by its scale. An extreme scale moves into the coefficients."""
+    """Multiply the model by a factor >= 0, in O(1): by its scale. An extreme scale moves into the
+    coefficients.
+    """
     head = m.head[0]
     head.scale *= factor
     if not TINY_SCALE <= head.scale <= HUGE_SCALE:
@@ -191,7 +205,9 @@ def weights_into(m, weights):
 
 @inner
 def lightest(m, weights):
-    """The vector whose removal changes w least: argmin of |a_j|^2 k(x_j, x_j). Overwrites `weights`."""
+    """The vector whose removal changes w least: argmin of |a_j|^2 k(x_j, x_j). Overwrites
+    `weights`.
+    """
     head = m.head[0]
     weights_into(m, weights)
     if not head.bounded:

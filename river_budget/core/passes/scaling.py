@@ -1,6 +1,7 @@
 """Statistics of features, and values scaled by them: a row of three numbers for each feature.
 
-These are count, mean and variance, or count, least and largest value. The order of operations is that of River.
+These are count, mean and variance, or count, least and largest value. The order of operations is
+that of River.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ NEVER = -1.0  # the count of a feature that was never learned
 def learn(scaling, statistics, rows):
     """Update the statistics by examples, one after the other.
 
-    statistics: (places, 3). rows: the first has the places of the values below it; each other row is an example.
+    statistics: (places, 3). rows: the first has the places of the values below it; each other row
+    is an example.
     """
     for t in range(1, rows.shape[0]):
         for i in range(rows.shape[1]):

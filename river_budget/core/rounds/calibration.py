@@ -1,17 +1,19 @@
 """Calibration: a link from scores to probabilities, learned online.
 
 Binary       P(+1) = 1 / (1 + exp(-slope f))
-Multi-class  P(r) proportional to exp(slope f_r), for the class with the highest score to exp(slope f_r + bonus)
+Multi-class  P(r) proportional to exp(slope f_r), for the class with the highest score to exp(slope
+             f_r + bonus)
 
-`calibrate` learns slope and bonus from an example's scores before a pass learns it: online Newton steps on the
-log loss, with exponential forgetting. The steps are in log(slope), as scores of different models, and of one
-model at different times, are orders of magnitude apart; and in the bonus >= 0, so that the most probable class is
-always the predicted one. The bonus is for scores that tell which class is right, but not how probable the others
-are. With two classes a bonus would make P jump at f = 0 and gain nothing, so there is none.
+`calibrate` learns slope and bonus from an example's scores before a pass learns it: online Newton
+steps on the log loss, with exponential forgetting. The steps are in log(slope), as scores of
+different models, and of one model at different times, are orders of magnitude apart; and in the
+bonus >= 0, so that the most probable class is always the predicted one. The bonus is for scores
+that tell which class is right, but not how probable the others are. With two classes a bonus would
+make P jump at f = 0 and gain nothing, so there is none.
 
-The header keeps the number of examples learned so far, slope (0: nothing learned yet, and 1 is used), top_bonus,
-and the matrix of second derivatives: slope_curvature, top_bonus_curvature, cross_curvature. The predicted class does
-not depend on these numbers.
+The header keeps the number of examples learned so far, slope (0: nothing learned yet, and 1 is
+used), top_bonus, and the matrix of second derivatives: slope_curvature, top_bonus_curvature,
+cross_curvature. The predicted class does not depend on these numbers.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ SINGULAR_DETERMINANT = 1e-9  # relative to a c; below it b, cross_curvature, cou
 
 @inlined
 def calibrate(head, f, y, w):
-    """One step of the calibration, from the scores f of an example before it is learned. Checks the target for warnings.
+    """One step of the calibration, from the scores f of an example before it is learned. Checks the
+    target for warnings.
 
     Modifies the header.
     """
@@ -74,7 +77,9 @@ def start_slope(head, size):
 
 @inner
 def multiply_slope(head, gradient, curvature):
-    """slope *= exp(d), d = gradient / curvature in [-1, 1], exp(d) as (2 + d) / (2 - d): one division."""
+    """slope *= exp(d), d = gradient / curvature in [-1, 1], exp(d) as (2 + d) / (2 - d): one
+    division.
+    """
     g = clamp(gradient, curvature)
     slope = head.slope * ((2.0 * curvature + g) / (2.0 * curvature - g))
     head.slope = min(max(slope, 1.0 / STEEPEST), STEEPEST)
@@ -82,7 +87,9 @@ def multiply_slope(head, gradient, curvature):
 
 @inner
 def calibrate_many(head, f, y, w):
-    """The Newton step in log(slope) and the bonus for more than two classes. Modifies the header."""
+    """The Newton step in log(slope) and the bonus for more than two classes. Modifies the
+    header.
+    """
     top, lowest = 0, f[0]
     for r in range(1, f.shape[0]):
         top, lowest = r if f[r] > f[top] else top, min(lowest, f[r])

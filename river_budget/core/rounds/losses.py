@@ -1,4 +1,5 @@
-"""The loss, the direction of the gradient step, and whether the prediction was wrong, from scores and target.
+"""The loss, the direction of the gradient step, and whether the prediction was wrong, from scores
+and target.
 
 A step adds a multiple of k(x, .) to the outputs `plus` (added) and `minus` (subtracted, -1: none):
     binary       sign = y           plus = 0   minus = -1     loss = 1 - y f
@@ -20,7 +21,9 @@ BINARY, MULTICLASS, REGRESSION = int(Task.BINARY), int(Task.MULTICLASS), int(Tas
 
 @inner
 def loss_and_direction(head, f, y, epsilon):
-    """(loss, sign, plus, minus) for the scores f and the target y; the loss is not truncated at 0."""
+    """(loss, sign, plus, minus) for the scores f and the target y; the loss is not truncated at
+    0.
+    """
     if head.task == BINARY:
         return 1.0 - y * f[0], y, 0, -1
     if head.task == REGRESSION:
@@ -50,7 +53,9 @@ def is_mistake(head, f, loss, sign, plus, minus):
 
 @inner
 def clamp_step(step):
-    """A step of at most LONGEST_STEP, for steps that do more than go into coefficients (`add_to` clamps those)."""
+    """A step of at most LONGEST_STEP, for steps that do more than go into coefficients (`add_to`
+    clamps those).
+    """
     return min(step, LONGEST_STEP)
 
 

@@ -1,24 +1,28 @@
-"""The loop around every round: the loop over examples, what it refuses, calibration, the mean of the iterates.
+"""The loop around every round: the loop over examples, what it refuses, calibration, the mean of
+the iterates.
 
 An algorithm is a function of one example:
 
-    round_of(m, state, x, norm, f, y, w)      what the algorithm does with one example, as its paper has it
+    round_of(m, state, x, norm, f, y, w)      what the algorithm does with one example, as its paper
+                                              has it
         m         the model (core/memory.py); the kernel row of x is in m.row
         state     the algorithm's own record
         x, norm   the example (core/expansion/examples.py) and its norm
         f, y, w   its scores, its target and its weight, which is positive
 
-`learn_rows` runs it for every example of a call, behind `observe`, or behind `observe_with_mean` for algorithms with a mean
-of the iterates.
+`learn_rows` runs it for every example of a call, behind `observe`, or behind `observe_with_mean`
+for algorithms with a mean of the iterates.
 
-An example is refused if a larger block is needed before it can be learned, or if a warning is due: the pass returns its
-number, Python grows the block or issues the warning, and calls the pass again.
+An example is refused if a larger block is needed before it can be learned, or if a warning is due:
+the pass returns its number, Python grows the block or issues the warning, and calls the pass again.
 
-The mean of the iterates is kept beside the last one: rows of per_vector on the same support. With constant steps the last
-iterate is noisy, and a mean is less so. The pass learns from the loss of the last iterate, as if there were no mean, and
-predicts by the mean. Removing, merging or projecting vectors changes the coefficients of both.
+The mean of the iterates is kept beside the last one: rows of per_vector on the same support. With
+constant steps the last iterate is noisy, and a mean is less so. The pass learns from the loss of
+the last iterate, as if there were no mean, and predicts by the mean. Removing, merging or
+projecting vectors changes the coefficients of both.
 
-The mean of all iterates w_1 .. w_t gives late iterates more weight, as the first ones have learned little:
+The mean of all iterates w_1 .. w_t gives late iterates more weight, as the first ones have learned
+little:
     m_t = m_(t-1) + share (w_t - m_(t-1)),    share = (1 + LATE_WEIGHT) / (t + LATE_WEIGHT)
 O. Shamir, T. Zhang. Stochastic gradient descent for non-smooth optimization. ICML 2013, section 4.
 With a horizon h the share stays at 1 / h, so that the mean forgets at this rate.
@@ -41,7 +45,9 @@ LATE_WEIGHT = 3.0
 
 @inlined
 def learn_rows(m, states, rows, observe, round_of):
-    """Learn the examples in order; scores[t] = f(x_t) before example t is learned. Returns how many were learned."""
+    """Learn the examples in order; scores[t] = f(x_t) before example t is learned. Returns how many
+    were learned.
+    """
     state = states[0]
     for t in range(rows.scores.shape[0]):
         x, f, y, w = example(m, rows, t), rows.scores[t], rows.targets[t], rows.weights[t]
@@ -55,7 +61,9 @@ def learn_rows(m, states, rows, observe, round_of):
 
 @inlined
 def learn_rows_with(m, states, own, rows, observe, round_of):
-    """The same for an algorithm with tables of its own: round_of(m, state, own, x, norm, f, y, w)."""
+    """The same for an algorithm with tables of its own: round_of(m, state, own, x, norm, f, y,
+    w).
+    """
     state = states[0]
     for t in range(rows.scores.shape[0]):
         x, f, y, w = example(m, rows, t), rows.scores[t], rows.targets[t], rows.weights[t]
@@ -69,7 +77,9 @@ def learn_rows_with(m, states, own, rows, observe, round_of):
 
 @inlined
 def observe(m, state, x, f, y, w):
-    """(the norm of x or REFUSED, its scores f): overwrites f and, with the kernel row of x, m.row, and calibrates on f."""
+    """(the norm of x or REFUSED, its scores f): overwrites f and, with the kernel row of x, m.row,
+    and calibrates on f.
+    """
     norm = score_newcomer(m, x, f)
     if norm >= 0.0:
         calibrate(m.head[0], f, y, w)
@@ -78,8 +88,9 @@ def observe(m, state, x, f, y, w):
 
 @inlined
 def observe_with_mean(m, state, x, f, y, w):
-    """`observe`, where the caller of the pass gets the scores of the mean of the iterates, if one is kept, and the round
-    those of the last iterate. The round ends with `count_iterate`."""
+    """`observe`, where the caller of the pass gets the scores of the mean of the iterates, if one
+    is kept, and the round those of the last iterate. The round ends with `count_iterate`.
+    """
     norm, scores = score_newcomer(m, x, f), f
     if norm >= 0.0:
         if state.average != 0.0:
@@ -93,7 +104,9 @@ def observe_with_mean(m, state, x, f, y, w):
 
 @inlined
 def score_newcomer(m, x, f):
-    """Overwrite m.row with the kernel row of x, and f with its scores. Returns the norm of x, or REFUSED."""
+    """Overwrite m.row with the kernel row of x, and f with its scores. Returns the norm of x, or
+    REFUSED.
+    """
     head = m.head[0]
     if head.count >= head.capacity or head.alarm != 0:
         return REFUSED
@@ -116,7 +129,9 @@ def share_of(average, averaged):
 
 @inlined
 def count_iterate(m, state):
-    """Count the current iterate, and update the mean of the iterates, if one is kept. Modifies per_vector."""
+    """Count the current iterate, and update the mean of the iterates, if one is kept. Modifies
+    per_vector.
+    """
     state.averaged += 1.0
     if state.average != 0.0:
         a, scale, share = m.coefficients, m.head[0].scale, share_of(state.average, state.averaged)

@@ -1,7 +1,8 @@
 """Problems of a stream that a pass detects and reports to the user, each once per model.
 
-A bit in head.alarm is a warning that is due: the pass stops before the next example, and Python issues the
-warning (messages/stream_warnings.py). The bits of head.warned are the warnings issued so far.
+A bit in head.alarm is a warning that is due: the pass stops before the next example, and Python
+issues the warning (messages/stream_warnings.py). The bits of head.warned are the warnings issued so
+far.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def check_target(head, score, y):
 def is_far_from_all(m):
     """Whether all kernel values in m.row are 0, for the FAR_IN_A_ROW-th example in a row.
 
-    Then the features are probably not scaled, and a warning is due. Modifies head.far_streak and head.alarm.
+    Then the features are probably not scaled, and a warning is due. Modifies head.far_streak and
+    head.alarm.
     """
     head = m.head[0]
     if head.count == 0 or head.bounded == 0 or head.warned & FAR_FROM_ALL:

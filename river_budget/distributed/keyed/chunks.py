@@ -1,6 +1,7 @@
 """From a chunk of the stream to the rows of each shard, and from their answers back to a series.
 
-A chunk is a frame or a list of dicts. This file checks it as a whole, before any of its rows is learned.
+A chunk is a frame or a list of dicts. This file checks it as a whole, before any of its rows is
+learned.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from .keys import address
 
 @dataclasses.dataclass(slots=True)
 class ShardRows:
-    """The rows of a chunk that one shard is sent, sorted by key. Rows of one key are in the order of the stream."""
+    """The rows of a chunk that one shard is sent, sorted by key. Rows of one key are in the order
+    of the stream.
+    """
 
     spans: list[tuple[bytes, int, int]]  # (key, start, stop) of every key
     names: list[Any] | None  # names of the columns of a matrix; None: the examples are dicts

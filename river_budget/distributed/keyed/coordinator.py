@@ -1,7 +1,8 @@
 """Sends chunks to all shards, gathers their answers, and has them write checkpoints together.
 
-If a worker is lost, or its database fails, all shards go back to the last complete checkpoint, and the rows after it
-must be sent again. One shard alone could not: it would learn rows twice that the others have, or miss some.
+If a worker is lost, or its database fails, all shards go back to the last complete checkpoint, and
+the rows after it must be sent again. One shard alone could not: it would learn rows twice that the
+others have, or miss some.
 """
 
 from __future__ import annotations
@@ -84,8 +85,9 @@ class Coordinator:
         return 0 if self.folder is None else self.folder.rows
 
     def _go_back(self, epoch: int, loss: Exception) -> None:
-        """Have all shards go back to the last complete checkpoint, and raise the error. The answer to a message of
-        an earlier epoch takes nothing back."""
+        """Have all shards go back to the last complete checkpoint, and raise the error. The answer
+        to a message of an earlier epoch takes nothing back.
+        """
         if self.folder is None:
             raise WorkerLost(
                 f"{loss}. Its models are lost with it: with checkpoint=folder a run goes on"
@@ -190,8 +192,9 @@ class Coordinator:
         self.checkpoint()
 
     def checkpoint(self) -> None:
-        """Wait until all rows are learned. Have all shards write a checkpoint, if there is a folder, and note it when
-        they have."""
+        """Wait until all rows are learned. Have all shards write a checkpoint, if there is a
+        folder, and note it when they have.
+        """
         self.drain()
         if self.folder is None:
             return

@@ -1,8 +1,9 @@
 """Keys as bytes, which are the same on every machine and in every process, and back.
 
-The bytes are JSON: text and whole numbers as they are, a tuple as a list, {"float": hexadecimal}, {"bytes": hexadecimal}.
-Keys that are equal in Python are one key: 1, 1.0 and True have the same bytes, as they have the same place in a dict.
-So it does not matter whether a column of numbers came as integers or as floats.
+The bytes are JSON: text and whole numbers as they are, a tuple as a list, {"float": hexadecimal},
+{"bytes": hexadecimal}. Keys that are equal in Python are one key: 1, 1.0 and True have the same
+bytes, as they have the same place in a dict. So it does not matter whether a column of numbers came
+as integers or as floats.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def _plain(key: Any, depth: int = 0) -> Any:
     if type(key) is tuple and depth < DEEPEST:
         return [_plain(part, depth + 1) for part in key]
     raise ValueError(
-        f"a key must be text, bytes, a number or a tuple of these, and must not be missing: not {key!r}"
+        "a key must be text, bytes, a number or a tuple of these, and must not be missing: not "
+        f"{key!r}"
     )
 
 

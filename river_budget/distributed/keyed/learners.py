@@ -1,8 +1,10 @@
-"""How the models of a shard predict and learn: those of this package in whole arrays, others row by row.
+"""How the models of a shard predict and learn: those of this package in whole arrays, others row by
+row.
 
-A compiled pass over a few rows takes little time; coding the rows and preparing the call takes fifty times as long.
-So models of this package share their indexes of features and labels, and rows are coded once for all models. With its
-own indexes, a model with few support vectors would also take twice the memory.
+A compiled pass over a few rows takes little time; coding the rows and preparing the call takes
+fifty times as long. So models of this package share their indexes of features and labels, and rows
+are coded once for all models. With its own indexes, a model with few support vectors would also
+take twice the memory.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from ...wrappers.nested import forget_free_rows
 from ..dicts import learn_example
 from .chunks import ShardRows
 
-# Rows are coded for at most so many indexes. Models that share theirs with few others are not worth it.
+# Rows are coded for at most so many indexes. Models that share theirs with few others are not worth
+# it.
 CODED = 8
 
 
@@ -47,7 +50,9 @@ class Lesson:
         self.clones, self.rows, self.learns, self.predicts = clones, rows, learns, predicts
 
     def run(self, model: Any, start: int, stop: int) -> list[Any]:
-        """Predict, learn, or predict and then learn the rows of one model. The predictions are None if not wanted."""
+        """Predict, learn, or predict and then learn the rows of one model. The predictions are None
+        if not wanted.
+        """
         rows, found = self.rows, []
         detects = isinstance(model, base.AnomalyDetector)
         predict = model.score_one if detects else model.predict_one
@@ -62,9 +67,11 @@ class Lesson:
 
 
 class OurClones(Clones):
-    """Clones of a classifier or a regressor of this package, which share their indexes between learning steps.
+    """Clones of a classifier or a regressor of this package, which share their indexes between
+    learning steps.
 
-    A model that may change its index of features gets a copy before; a new label always makes a new index.
+    A model that may change its index of features gets a copy before; a new label always makes a new
+    index.
     """
 
     def __init__(self, template: Any):
@@ -79,7 +86,9 @@ class OurClones(Clones):
         return model
 
     def share(self, model: Any) -> None:
-        """Replace the indexes and parameters of a model by equal ones that other models hold already."""
+        """Replace the indexes and parameters of a model by equal ones that other models hold
+        already.
+        """
         features = model._features
         # without gaps: names in the order of places are all of it
         if features.width == len(features):
@@ -90,7 +99,9 @@ class OurClones(Clones):
             model.__dict__[name] = self.template.__dict__[name]
 
     def _shared(self, index: Any, values: list[Any]) -> Any:
-        """The shared index of these values. Values of different types differ: 1 is not True here."""
+        """The shared index of these values. Values of different types differ: 1 is not True
+        here.
+        """
         return self.indexes.setdefault((type(index), *map(type, values), *values), index)
 
 
@@ -113,7 +124,9 @@ class OurLesson(Lesson):
         return model._predictions(scores).tolist() if self.predicts else [None] * (stop - start)
 
     def _coded_for(self, model: Any) -> CodedRows | None:
-        """Rows for a model. None if it has not learned these features, or if rows are coded for many others."""
+        """Rows for a model. None if it has not learned these features, or if rows are coded for
+        many others.
+        """
         names, indexes = self.rows.names, (model._features, getattr(model, "_labels", None))
         if names is None or model._block is None:
             return None

@@ -22,27 +22,28 @@ from .storage import PICKLED, Folder, Reader, States, write
 class KeyedModels:
     """One clone of a model for every key, learning side by side in several processes.
 
-    A chunk of the stream is a frame or a list of dicts, and one of its columns or entries holds the key of
-    a row. Every key has a model of its own, which starts as a clone of `model` and learns the rows of its
-    key in the order of the stream. The result does not depend on the backend, on the number of shards or on
-    how the stream is cut into chunks.
+    A chunk of the stream is a frame or a list of dicts, and one of its columns or entries holds the
+    key of a row. Every key has a model of its own, which starts as a clone of `model` and learns
+    the rows of its key in the order of the stream. The result does not depend on the backend, on
+    the number of shards or on how the stream is cut into chunks.
 
-    Keys are text, bytes, numbers or tuples of these. Keys that are equal in Python are one key: 1, 1.0 and
-    True. The column of keys is not a feature.
+    Keys are text, bytes, numbers or tuples of these. Keys that are equal in Python are one key: 1,
+    1.0 and True. The column of keys is not a feature.
 
-    A classifier of this package predicts None for a key until it has learned a label for it; a boolean column of
-    targets stands for both labels.
+    A classifier of this package predicts None for a key until it has learned a label for it; a
+    boolean column of targets stands for both labels.
 
-    With a folder for checkpoints, nothing is lost that a checkpoint holds. If a worker is lost, all of them go back to
-    the last checkpoint, and `WorkerLost` says from which row the stream must be sent again: `rows_done`, the number of
-    rows that the models have learned. The same holds for an error of the disk, such as a full one, and for a new
-    KeyedModels with the same folder after the program has ended.
+    With a folder for checkpoints, nothing is lost that a checkpoint holds. If a worker is lost, all
+    of them go back to the last checkpoint, and `WorkerLost` says from which row the stream must be
+    sent again: `rows_done`, the number of rows that the models have learned. The same holds for an
+    error of the disk, such as a full one, and for a new KeyedModels with the same folder after the
+    program has ended.
 
-    Clones of a model with `seed=None` have different random numbers: for reproducible results, give the model a
-    seed.
+    Clones of a model with `seed=None` have different random numbers: for reproducible results, give
+    the model a seed.
 
-    Not for few keys or rows: every chunk is a message to each process. Nor for keys that should learn from each
-    other.
+    Not for few keys or rows: every chunk is a message to each process. Nor for keys that should
+    learn from each other.
 
     Parameters
     ----------
@@ -53,17 +54,17 @@ class KeyedModels:
     shards
         The number of workers.
     checkpoint
-        A folder for checkpoints, on a disk that all workers see. None: no checkpoints are written, and the loss
-        of a worker ends the run. Models that `river_budget.save` does not know are pickled there: do not continue
-        from a folder that others may have written.
+        A folder for checkpoints, on a disk that all workers see. None: no checkpoints are written,
+        and the loss of a worker ends the run. Models that `river_budget.save` does not know are
+        pickled there: do not continue from a folder that others may have written.
     checkpoint_every
         A checkpoint is written after the chunk that completes so many rows since the last one.
     max_keys
-        The largest number of models in memory, in all shards together. The least recently used models are moved to
-        `checkpoint`. None: no limit.
+        The largest number of models in memory, in all shards together. The least recently used
+        models are moved to `checkpoint`. None: no limit.
     backend
-        "ray": each shard is a process of the Ray that runs. "serial": all shards are in this process, with the
-        same results.
+        "ray": each shard is a process of the Ray that runs. "serial": all shards are in this
+        process, with the same results.
 
     Examples
     --------
@@ -130,7 +131,9 @@ class KeyedModels:
 
     @property
     def rows_done(self) -> int:
-        """How many rows have been learned, by this KeyedModels and those before with the same folder."""
+        """How many rows have been learned, by this KeyedModels and those before with the same
+        folder.
+        """
         return self._coordinator.rows_done
 
     @property
@@ -143,9 +146,10 @@ class KeyedModels:
     def learn_many(self, X: Any, y: Any = None, w: Any = 1.0) -> None:
         """Learn the rows of a chunk, each with the model of its key.
 
-        Returns before the rows are learned, and only waits for shards that lag behind and for checkpoints. An
-        invalid chunk raises at once, and none of its rows is learned. If a model refuses a row, such as a third
-        class for a binary model, one of the next calls raises the error: the rows before this one are learned.
+        Returns before the rows are learned, and only waits for shards that lag behind and for
+        checkpoints. An invalid chunk raises at once, and none of its rows is learned. If a model
+        refuses a row, such as a third class for a binary model, one of the next calls raises the
+        error: the rows before this one are learned.
 
         Parameters
         ----------
@@ -162,17 +166,19 @@ class KeyedModels:
     def predict_then_learn_many(self, X: Any, y: Any = None, w: Any = 1.0) -> Any:
         """Learn the rows of a chunk, and return the prediction for each one before it was learned.
 
-        The predictions have the form of X: a series of the same kind, or a list. Anomaly detectors give
-        their scores.
+        The predictions have the form of X: a series of the same kind, or a list. Anomaly detectors
+        give their scores.
         """
         chunk = Chunk(self._template, self.key, X, y, w)
         return self._shards.gather(self._shards.learn(chunk, predict=True))
 
     def predict_then_learn_chunks(self, chunks: Iterable[Any]) -> Iterator[Any]:
-        """Learn a stream of chunks (X, y) or (X, y, w), and give the predictions for each one in turn.
+        """Learn a stream of chunks (X, y) or (X, y, w), and give the predictions for each one in
+        turn.
 
-        They are the same as those of `predict_then_learn_many`, which waits for every chunk. This method
-        reads and sends the next chunk while the shards learn the one before, so that they never wait.
+        They are the same as those of `predict_then_learn_many`, which waits for every chunk. This
+        method reads and sends the next chunk while the shards learn the one before, so that they
+        never wait.
 
         Examples
         --------
@@ -186,7 +192,7 @@ class KeyedModels:
         ...     list(models.predict_then_learn_chunks(zip(*stream)))
         [[None], [None], [True], [False]]
 
-        """
+        """  # noqa: E501
         last = None
         for given in chunks:
             sent = self._shards.learn(Chunk(self._template, self.key, *given), predict=True)
@@ -205,7 +211,9 @@ class KeyedModels:
         return self._shards.gather(self._shards.send(chunk, learn=False, predict=True))
 
     def flush(self) -> None:
-        """Wait until all rows that were sent are learned. Raise the error of a shard, if there is one."""
+        """Wait until all rows that were sent are learned. Raise the error of a shard, if there is
+        one.
+        """
         self._shards.drain()
 
     def write_checkpoint(self) -> None:
@@ -271,10 +279,12 @@ class KeyedModels:
         path
             A file that `save` has written.
         shards, checkpoint, checkpoint_every, max_keys, backend
-            As for a new `KeyedModels`. They may differ from those before. A folder for checkpoints must be new.
+            As for a new `KeyedModels`. They may differ from those before. A folder for checkpoints
+            must be new.
         allow_pickle
-            Whether to read a file with pickled models, that is, of classes that `river_budget.save` does not
-            know. Reading such a file can execute any code: do so only if you trust its author.
+            Whether to read a file with pickled models, that is, of classes that `river_budget.save`
+            does not know. Reading such a file can execute any code: do so only if you trust its
+            author.
 
         """
         options = (checkpoint, checkpoint_every, max_keys, backend)
@@ -299,7 +309,9 @@ class KeyedModels:
     # the end
 
     def close(self) -> None:
-        """Wait until all rows are learned, write a last checkpoint if there is a folder, and end all workers."""
+        """Wait until all rows are learned, write a last checkpoint if there is a folder, and end
+        all workers.
+        """
         if not self._coordinator.workers:
             return
         try:

@@ -54,7 +54,9 @@ class Shard:
         return model
 
     def _keep(self, key: bytes, model: Any, changed: bool = True) -> None:
-        """Make a model the most recently used one. Moves the least recently used one to disk if there are too many."""
+        """Make a model the most recently used one. Moves the least recently used one to disk if
+        there are too many.
+        """
         if self.capacity is not None:
             self.models.pop(key, None)
             if len(self.models) >= self.capacity:
@@ -71,8 +73,9 @@ class Shard:
             self.changed.discard(key)
 
     def seal(self, checkpoint: int, complete: int) -> None:
-        """Write all models that have changed since the last checkpoint. `complete` is an earlier checkpoint that
-        all shards have written."""
+        """Write all models that have changed since the last checkpoint. `complete` is an earlier
+        checkpoint that all shards have written.
+        """
         self.database.complete = complete
         for key in sorted(self.changed):
             self._write(key)

@@ -1,11 +1,13 @@
-"""Models on disk: as bytes, in the database of a shard, in a folder of checkpoints, and all in one file.
+"""Models on disk: as bytes, in the database of a shard, in a folder of checkpoints, and all in one
+file.
 
-A checkpoint is a folder with an SQLite database per shard, and a note that says which checkpoint is complete.
+A checkpoint is a folder with an SQLite database per shard, and a note that says which checkpoint is
+complete.
 
-In a database, every state carries the number of the checkpoint that it belongs to, and the one with the largest
-number counts. All writes between two checkpoints belong to the next one, in one transaction: if a process
-dies before it ends, the last checkpoint remains. A checkpoint is complete when all shards have written
-theirs; the last complete one is kept until the next one is complete.
+In a database, every state carries the number of the checkpoint that it belongs to, and the one with
+the largest number counts. All writes between two checkpoints belong to the next one, in one
+transaction: if a process dies before it ends, the last checkpoint remains. A checkpoint is complete
+when all shards have written theirs; the last complete one is kept until the next one is complete.
 
 The transaction begins at once and locks the database, so no two shards ever write the same one.
 
@@ -13,10 +15,11 @@ The file of all models is a zip archive of three parts:
 
     model.json      as in saving/archive.py: format, river_budget, form of the states, key, rows
     template        the state of the model that all are clones of
-    models          key and state of every model, in the order of the keys, each preceded by its length in
-                    8 bytes, little endian
+    models          key and state of every model, in the order of the keys, each preceded by its
+                    length in 8 bytes, little endian
 
-A state is a file of `rb.save`, or a pickle. The bytes do not depend on how the models were spread over shards.
+A state is a file of `rb.save`, or a pickle. The bytes do not depend on how the models were spread
+over shards.
 """
 
 from __future__ import annotations
@@ -53,7 +56,9 @@ SAVED, PICKLED = "saved", "pickled"  # the forms; only reading pickled ones can 
 
 
 class States:
-    """The clones of one model as bytes, and back: as `river_budget.save` writes them if it can, else pickled."""
+    """The clones of one model as bytes, and back: as `river_budget.save` writes them if it can,
+    else pickled.
+    """
 
     def __init__(self, template: Any):
         self.settings: str | None = None
@@ -67,7 +72,9 @@ class States:
         return archive.packed(*nodes.saved(model))  # which raises for what could not be read again
 
     def model(self, state: bytes) -> Any:
-        """The model of these bytes. Compiled code takes for granted that the models of a shard are clones."""
+        """The model of these bytes. Compiled code takes for granted that the models of a shard are
+        clones.
+        """
         if self.form == PICKLED:
             return pickle.loads(state)
         head, source = archive.parsed(state, "the state of a model", LARGEST_FILE)
@@ -94,7 +101,8 @@ class Folder:
         for name, value in self.made_for.items():
             if content[name] != value:
                 raise ValueError(
-                    f"{self.path} holds checkpoints of a KeyedModels with {name}={content[name]}, not "
+                    f"{self.path} holds checkpoints of a KeyedModels with {name}={content[name]}, "
+                    "not "
                     f"{name}={value}: give the same or another folder"
                 )
         gone = [path for path in map(self.shard, range(content["shards"])) if not path.exists()]
@@ -117,7 +125,8 @@ class Folder:
 class ShardDatabase:
     """Keys and states: those of the last checkpoint, and changes since.
 
-    After an error, such as that of a full disk, it is of no more use: what SQLite has undone is not known.
+    After an error, such as that of a full disk, it is of no more use: what SQLite has undone is not
+    known.
     """
 
     def __init__(self, path: str | os.PathLike[str], checkpoint: int):

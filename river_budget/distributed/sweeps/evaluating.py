@@ -25,9 +25,11 @@ class StreamError(RuntimeError):
 
 
 class Examples:
-    """The examples of a stream, which is a list or a function. They can be iterated over more than once.
+    """The examples of a stream, which is a list or a function. They can be iterated over more than
+    once.
 
-    A list is converted to bytes once, for whatever number of settings, and each process reads it once.
+    A list is converted to bytes once, for whatever number of settings, and each process reads it
+    once.
     """
 
     def __init__(self, stream: ExampleStream):
@@ -49,7 +51,9 @@ class Examples:
 
     @functools.cached_property
     def batch(self) -> Batch | None:
-        """The examples as a batch. None unless all have the same features, and these are finite numbers."""
+        """The examples as a batch. None unless all have the same features, and these are finite
+        numbers.
+        """
         if not callable(self.stream) and not any(more for _, _, *more in self.stream):
             with contextlib.suppress(ValueError):
                 return batch_of_dicts([x for x, _ in self.stream])
@@ -87,7 +91,8 @@ def failed(outcome: Outcome, error: Exception) -> Outcome:
 
 
 def validate(model: Any, examples: Examples, metric: Any) -> int:
-    """River's `progressive_val_score`, with one call for all examples if the model and the metric allow it.
+    """River's `progressive_val_score`, with one call for all examples if the model and the metric
+    allow it.
 
     Returns how many examples there were.
     """

@@ -1,4 +1,6 @@
-"""The outcomes of a sweep, the file that stores them, and texts that identify settings in another session."""
+"""The outcomes of a sweep, the file that stores them, and texts that identify settings in another
+session.
+"""
 
 from __future__ import annotations
 

@@ -34,42 +34,48 @@ CORES: int = numba.config.NUMBA_DEFAULT_NUM_THREADS  # type: ignore[attr-defined
 class Sweep(Iterator[Outcome], contextlib.AbstractContextManager["Sweep"]):
     """Try every setting of a grid over one stream, several at once.
 
-    Each setting is a clone of the model that predicts every example before it learns it, as in River's
-    `evaluate.progressive_val_score`, and gives the same value of the metric. A sweep is an iterator: outcomes come as
-    soon as they are ready, and nothing runs before the first one is asked for. The table is the same whatever the
-    backend and the number of workers, if the models have a seed.
+    Each setting is a clone of the model that predicts every example before it learns it, as in
+    River's `evaluate.progressive_val_score`, and gives the same value of the metric. A sweep is an
+    iterator: outcomes come as soon as they are ready, and nothing runs before the first one is
+    asked for. The table is the same whatever the backend and the number of workers, if the models
+    have a seed.
 
-    What runs is stopped by `close` and at the end of a `with` block; an executor is left to whoever gave it, and
-    finishes what it has begun.
+    What runs is stopped by `close` and at the end of a `with` block; an executor is left to whoever
+    gave it, and finishes what it has begun.
 
-    A setting whose model raises is an outcome too, with the error and without a value. If a process of Ray is lost,
-    as when it runs out of memory, another one tries its setting again, three times in all. Other executors that lose
-    a process raise an error of their own: with a checkpoint, the next sweep goes on.
+    A setting whose model raises is an outcome too, with the error and without a value. If a process
+    of Ray is lost, as when it runs out of memory, another one tries its setting again, three times
+    in all. Other executors that lose a process raise an error of their own: with a checkpoint, the
+    next sweep goes on.
 
-    Not for choosing a setting and then reporting its value: the best of many values is too optimistic.
+    Not for choosing a setting and then reporting its value: the best of many values is too
+    optimistic.
 
     Parameters
     ----------
     model
         A River model or a pipeline. It is not changed.
     grid
-        Lists of values by name of parameter, nested for pipelines: what River's `utils.expand_param_grid` takes.
+        Lists of values by name of parameter, nested for pipelines: what River's
+        `utils.expand_param_grid` takes.
     stream
-        A River dataset or another iterable of (x, y), which is read once and held in memory. Or a function
-        without arguments that returns one, for streams that do not fit into memory: it is called for each setting,
-        and with a checkpoint once more. A third item in an example is River's dict of further arguments.
+        A River dataset or another iterable of (x, y), which is read once and held in memory. Or a
+        function without arguments that returns one, for streams that do not fit into memory: it is
+        called for each setting, and with a checkpoint once more. A third item in an example is
+        River's dict of further arguments.
     metric
         A River metric whose value is a number.
     backend
-        "ray" for the Ray that runs, "serial" for one after the other in this process, or any `concurrent.futures.Executor`: a
-        `ProcessPoolExecutor`, or that of Dask (`client.get_executor()`) or MPI (`mpi4py.futures`).
+        "ray" for the Ray that runs, "serial" for one after the other in this process, or any
+        `concurrent.futures.Executor`: a `ProcessPoolExecutor`, or that of Dask
+        (`client.get_executor()`) or MPI (`mpi4py.futures`).
     workers
-        The number of settings that run at the same time, except with "serial"; None: one for each core of this
-        machine.
+        The number of settings that run at the same time, except with "serial"; None: one for each
+        core of this machine.
     checkpoint
-        A file for the outcomes. An interrupted sweep continues with the settings that are not in this file for the
-        same model, metric and stream (it compares the first thousand examples and their number). Settings that
-        failed are tried again. Several sweeps may share a file.
+        A file for the outcomes. An interrupted sweep continues with the settings that are not in
+        this file for the same model, metric and stream (it compares the first thousand examples and
+        their number). Settings that failed are tried again. Several sweeps may share a file.
     progress
         Whether to show a bar on the standard error stream.
 

@@ -1,4 +1,6 @@
-"""Workers and tasks in processes that Ray runs, and starts anew if they are lost: a worker then has no object."""
+"""Workers and tasks in processes that Ray runs, and starts anew if they are lost: a worker then has
+no object.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def running() -> Any:
 
 
 class Answers:
-    """The answers to calls in other processes. Ray forgets calls when it is shut down: then these are errors."""
+    """The answers to calls in other processes. Ray forgets calls when it is shut down: then these
+    are errors.
+    """
 
     def __init__(self, ray: Any):
         self.ray, self.closed = ray, threading.Event()

@@ -44,8 +44,8 @@ class Serial(futures.Executor):
 class Host:
     """Holds the object of a worker.
 
-    Calls that are meant for an earlier object are refused. A process in the place of a lost one has no object
-    at first, and refuses all, as where the object could not be made.
+    Calls that are meant for an earlier object are refused. A process in the place of a lost one has
+    no object at first, and refuses all, as where the object could not be made.
     """
 
     epoch = 0
@@ -71,7 +71,8 @@ class Host:
 class Worker:
     """Has an object that may live elsewhere. Its methods must not change what they are given.
 
-    An answer to a call is a future, with the error of the method, or `WorkerLost` if the process of the worker is gone.
+    An answer to a call is a future, with the error of the method, or `WorkerLost` if the process of
+    the worker is gone.
     """
 
     epoch = 0  # how many objects there have been

@@ -1,7 +1,8 @@
 """AutoKernel compared with River's models, all with default parameters.
 
-Every model predicts an example before it learns it. River's models have a StandardScaler in front, and linear and
-nearest-neighbour regression a TargetStandardScaler around; KNN stores 1000 rows. Ours have nothing in front.
+Every model predicts an example before it learns it. River's models have a StandardScaler in front,
+and linear and nearest-neighbour regression a TargetStandardScaler around; KNN stores 1000 rows.
+Ours have nothing in front.
 """
 
 from __future__ import annotations
@@ -89,12 +90,16 @@ REGRESSORS: Makers = {
 }
 CAPTION = {
     False: (
-        "Each example is predicted before it is learned, nothing is set; a star marks the best of a stream. ECE: by how "
-        f"much the probability of the predicted class is off, in {CALIBRATION_BINS} bins. River's models have a StandardScaler in "
-        f"front, KNN stores {KNN_ROWS} rows. Times are wall times of predict_proba_one and learn_one."
+        "Each example is predicted before it is learned, nothing is set; a star marks the best of "
+        "a stream. ECE: by how "
+        f"much the probability of the predicted class is off, in {CALIBRATION_BINS} bins. River's "
+        "models have a StandardScaler in "
+        f"front, KNN stores {KNN_ROWS} rows. Times are wall times of predict_proba_one and "
+        "learn_one."
     ),
     True: (
-        f"The same for numbers, after the first {UNSCORED_ROWS} examples. Linear regression and KNN stand inside a "
+        f"The same for numbers, after the first {UNSCORED_ROWS} examples. Linear regression and "
+        "KNN stand inside a "
         "TargetStandardScaler. Times are wall times of predict_one and learn_one."
     ),
 }
@@ -123,7 +128,9 @@ def compare(
     generated: int = GENERATED_ROWS,
     seed: int = 1,
 ) -> list[Result]:
-    """Measure these models, or all, on these streams, and AutoKernel without each of some experts."""
+    """Measure these models, or all, on these streams, and AutoKernel without each of some
+    experts.
+    """
 
     def result(name: str, model: str, make: Callable[[int, bool], Any]) -> Result:
         stream = examples_of(name, examples, seed, generated)
@@ -153,7 +160,8 @@ def rows(results: Sequence[Result], regression: bool) -> Table:
 def panels(results: Sequence[Result]) -> list[Panel]:
     """Mean error against mean time: a point for every model.
 
-    An error larger than that of the mean counts as that of the mean, or one stream would hide all others.
+    An error larger than that of the mean counts as that of the mean, or one stream would hide all
+    others.
     """
     found = []
     for regression, label in ((False, "wrong"), (True, "unexplained variance")):

@@ -2,8 +2,8 @@
 
 On most of them AutoKernel was developed; those that are `unseen` had no part in it.
 
-A stream is the same for the same seed: it seeds generators and the order of files (Elec2 stays in the order of time, and
-datasets of River in their own).
+A stream is the same for the same seed: it seeds generators and the order of files (Elec2 stays in
+the order of time, and datasets of River in their own).
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def _endless(make: Callable[[int], Any], regression: bool = False) -> Stream:
 
 
 def _concepts(kind: Any, settings: list[dict[str, Any]]) -> Stream:
-    """Generators of one kind with several settings, one after the other, with equally many rows each."""
+    """Generators of one kind with several settings, one after the other, with equally many rows
+    each.
+    """
 
     def load(seed: int, rows: int = GENERATED_ROWS) -> Any:
         n = rows // len(settings)
@@ -120,7 +122,9 @@ def _of_scikit_learn(name: str, regression: bool = False) -> Stream:
 
 
 def _impedance(seed: int, rows: int = GENERATED_ROWS) -> Any:
-    """Friedman's second function, of four features in units of their own, with noise of a third of its deviation."""
+    """Friedman's second function, of four features in units of their own, with noise of a third of
+    its deviation.
+    """
     from sklearn.datasets import make_friedman2
 
     X, y = make_friedman2(rows, noise=125.0, random_state=seed)

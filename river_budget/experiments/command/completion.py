@@ -30,7 +30,7 @@ def script(verbs: dict[str, argparse.ArgumentParser], shell: str) -> str:
         named = [action for action in verb._actions if action.option_strings]
         options.append(f'    {name}) found="{" ".join(a.option_strings[-1] for a in named)}";;')
         choices += [
-            f'    "{name} {action.option_strings[-1]}") found="{" ".join(map(str, action.choices))}";;'
+            f'    "{name} {action.option_strings[-1]}") found="{" ".join(map(str, action.choices))}";;'  # noqa: E501
             for action in named
             if action.choices
         ]

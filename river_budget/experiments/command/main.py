@@ -1,7 +1,7 @@
 """The list of verbs, and the call of a verb.
 
-Exit codes: 0 success; 1 a result is worse than is known to be possible (`examples/papers`); 2 wrong usage; 3 data
-that is needed is not available; 130 interrupted, with finished results kept.
+Exit codes: 0 success; 1 a result is worse than is known to be possible (`examples/papers`); 2 wrong
+usage; 3 data that is needed is not available; 130 interrupted, with finished results kept.
 
 A verb imports its code when it runs: `--help` and `--version` load neither numpy nor any model.
 """
@@ -90,7 +90,9 @@ def in_help(text: str) -> str:
 
 @contextlib.contextmanager
 def _terminable() -> Iterator[None]:
-    """Let SIGTERM, which `timeout` and `kill` send, do what Ctrl-C does: results so far are shown."""
+    """Let SIGTERM, which `timeout` and `kill` send, do what Ctrl-C does: results so far are
+    shown.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -103,7 +105,9 @@ def _terminable() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Discard progress and remarks: redirect the standard error stream of this and of other processes to nowhere."""
+    """Discard progress and remarks: redirect the standard error stream of this and of other
+    processes to nowhere.
+    """
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):
         kept = os.dup(2)
         try:

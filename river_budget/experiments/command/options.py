@@ -1,4 +1,6 @@
-"""Common parts of the parsers of all verbs: help that shows defaults, hints for wrong words, options."""
+"""Common parts of the parsers of all verbs: help that shows defaults, hints for wrong words,
+options.
+"""
 
 from __future__ import annotations
 

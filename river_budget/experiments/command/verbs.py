@@ -42,7 +42,8 @@ def add_try(verbs: Any) -> None:
     many(
         verb,
         "--models",
-        "such as AutoKernel BSGD HAT (default: AutoKernel, LogisticRegression or LinearRegression, KNN and ARF)",
+        "such as AutoKernel BSGD HAT (default: AutoKernel, LogisticRegression or LinearRegression, "
+        "KNN and ARF)",
     )
     option(verb, "--examples", "at most so many rows (default: all)", whole)
     many(verb, "--drop", "columns to leave out (default: none)", [])
@@ -52,7 +53,10 @@ def add_try(verbs: Any) -> None:
     many(verb, "--text", text, [])
     text = "rows that a label is late (default: it comes before the next row)"
     option(verb, "--delay", text, whole, default=0)
-    text = "how long a model may take; a slower one stops there, and the table says after how many rows"
+    text = (
+        "how long a model may take; a slower one stops there, and the table says after how many "
+        "rows"
+    )
     option(verb, "--seconds", text, seconds, 60.0)
     add_seed(verb)
     option(verb, "--plot", "draw errors into this file (default: no picture)", metavar="FILE")
@@ -77,7 +81,10 @@ def _add_data(verb: Any) -> None:
     kinds, answers = ("auto", "csv", "parquet", "libsvm"), ("auto", "yes", "no")
     text = "the format of the file; auto: found out"
     option(verb, "--read", text, choices=kinds, default="auto")
-    text = "whether the first row of a CSV holds names; without, columns are called 1, 2, 3 ...; auto: found out"
+    text = (
+        "whether the first row of a CSV holds names; without, columns are called 1, 2, 3 ...; "
+        "auto: found out"
+    )
     option(verb, "--header", text, choices=answers, default="auto")
 
 

@@ -21,7 +21,9 @@ MOST_LISTED = 20  # names in a sentence
 
 
 def visible(text: str) -> str:
-    """A text for the terminal: what is no letter, sign, space or end of a line becomes an escape as in Python."""
+    """A text for the terminal: what is no letter, sign, space or end of a line becomes an escape as
+    in Python.
+    """
     return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 

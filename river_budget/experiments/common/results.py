@@ -1,4 +1,6 @@
-"""What race, auto and speed share: a runner with a progress bar, and the result of a model on a stream."""
+"""What race, auto and speed share: a runner with a progress bar, and the result of a model on a
+stream.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,9 @@ def one_by_one(label: str, tasks: Mapping[str, Callable[[], T]]) -> list[T]:
 class Result:
     """The result of one model on one stream.
 
-    `error` is the share of wrong predictions, or 1 - R2; `loss` the mean log loss, or the mean absolute error; `off` the
-    expected calibration error, NaN in regression. `errors` are those over the first examples, `at` how many.
+    `error` is the share of wrong predictions, or 1 - R2; `loss` the mean log loss, or the mean
+    absolute error; `off` the expected calibration error, NaN in regression. `errors` are those over
+    the first examples, `at` how many.
     """
 
     data: str
@@ -73,7 +76,9 @@ def play(
 
 
 def starred(results: Sequence[Result]) -> Callable[[Result], str]:
-    """A function that prints wrong predictions in %, or R2, with a star for the best of a stream."""
+    """A function that prints wrong predictions in %, or R2, with a star for the best of a
+    stream.
+    """
     best: dict[str, float] = {}
     for result in results:
         best[result.data] = min(result.error, best.get(result.data, math.inf))

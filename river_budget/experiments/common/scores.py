@@ -13,7 +13,9 @@ CALIBRATION_BINS = 10  # of the expected calibration error
 
 
 class LabelScore:
-    """Wrong predictions, their mean over the labels, the log loss, and by how much probabilities are off."""
+    """Wrong predictions, their mean over the labels, the log loss, and by how much probabilities
+    are off.
+    """
 
     header = ("error %", "balanced error %", "log loss")
     label = "wrong so far"

@@ -1,7 +1,7 @@
 """Tables as text, Markdown, CSV or JSON.
 
-A cell of a printed table may hold several values, as `85.2 ± 1.3`, or a star. CSV and JSON, which programs
-read, have a column for each value, and plain numbers.
+A cell of a printed table may hold several values, as `85.2 ± 1.3`, or a star. CSV and JSON, which
+programs read, have a column for each value, and plain numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The program that does what `try` did with a model: the pipeline as Python code, and the loop around it."""
+"""The program that does what `try` did with a model: the pipeline as Python code, and the loop
+around it.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def program(
 
 
 def expression(model: Any, modules: set[str]) -> str:
-    """A model without what it has learned, as Python code; modules of River that it needs are added."""
+    """A model without what it has learned, as Python code; modules of River that it needs are
+    added.
+    """
     if isinstance(model, compose.Pipeline):
         return " | ".join(_part(step, modules) for step in model.steps.values())
     if isinstance(model, compose.TransformerUnion):
@@ -61,7 +65,9 @@ def _place(kind: Any) -> str:
 
 
 def _is_code(text: str) -> bool:
-    """Whether Python can read this: the address of a function, which the class sets by itself, is none."""
+    """Whether Python can read this: the address of a function, which the class sets by itself, is
+    none.
+    """
     try:
         ast.parse(text)
     except SyntaxError:

@@ -1,8 +1,9 @@
 """Convert the cells of a row to the features and the target for a model.
 
-Numbers are features. Each word of a column becomes a one-hot feature, named as by River's OneHotEncoder
-(`colour_red`). A text becomes the counts of its words (`review_good`); a date its hour, weekday, month, and the days since
-that of the first row. An empty cell leaves its features out, as does a word in a column of numbers; both are counted.
+Numbers are features. Each word of a column becomes a one-hot feature, named as by River's
+OneHotEncoder (`colour_red`). A text becomes the counts of its words (`review_good`); a date its
+hour, weekday, month, and the days since that of the first row. An empty cell leaves its features
+out, as does a word in a column of numbers; both are counted.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ class Target:
 
 @dataclasses.dataclass
 class Dates:
-    """How a column of dates is read: its form, the first date, and whether the time of the day says something."""
+    """How a column of dates is read: its form, the first date, and whether the time of the day says
+    something.
+    """
 
     form: str
     first: datetime.datetime
@@ -194,7 +197,8 @@ class Columns:
 class SparseColumns(Columns):
     """The features of LIBSVM, which leaves out zeros: no column has a name.
 
-    Features of the first rows that a line does not name are 0, unless there are so many that this would take long.
+    Features of the first rows that a line does not name are 0, unless there are so many that this
+    would take long.
     """
 
     MOST_FILLED = 1000

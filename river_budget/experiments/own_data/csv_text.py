@@ -1,7 +1,7 @@
 """Separated values: which sign separates them, whether there is a header, and the rows.
 
-Python's `csv.Sniffer` guesses from the frequency of signs and often wrongly; here each separator is tried on the
-first lines, and the one wins by which most of them have equally many cells.
+Python's `csv.Sniffer` guesses from the frequency of signs and often wrongly; here each separator is
+tried on the first lines, and the one wins by which most of them have equally many cells.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def encoding_of(head: bytes) -> str | None:
 def opened(
     text: Iterable[str], path: str, header: str, expected: Sequence[str]
 ) -> tuple[str, bool, list[str], Rows, list[int]]:
-    """The separator, whether there is a header, the names, the rows, and where odd ones are counted."""
+    """The separator, whether there is a header, the names, the rows, and where odd ones are
+    counted.
+    """
     first, rest = _sample(iter(text))
     separator = separator_of(first)
     found = _rows(itertools.chain(first, rest), separator, path)
@@ -81,7 +83,8 @@ def _raising(error: RuntimeError) -> Iterator[str]:
 def separator_of(lines: Sequence[str]) -> str:
     """The sign by which most lines have equally many cells, more than one.
 
-    Of two that are as good, the one whose cells hold none of the other signs, apart from decimal commas.
+    Of two that are as good, the one whose cells hold none of the other signs, apart from decimal
+    commas.
     """
 
     def quality(separator: str) -> tuple[float, float, int]:
@@ -125,8 +128,8 @@ def _rows(lines: Iterable[str], separator: str, path: str) -> Iterator[tuple[int
 def _is_header(row: Sequence[str], expected: Sequence[str]) -> bool:
     """Whether a first row holds names and not values.
 
-    It does if it has a name like one that is expected, or no number, or 0, 1, 2 ... as pandas names columns that
-    have no names.
+    It does if it has a name like one that is expected, or no number, or 0, 1, 2 ... as pandas names
+    columns that have no names.
     """
     cells = [cell.strip() for cell in row]
     counted = cells[1:] if cells[0] == "" else cells
@@ -159,7 +162,9 @@ def _names(row: Sequence[str]) -> list[str]:
 
 
 def _even(rows: Iterable[tuple[int, list[Any]]], width: int, odd: list[int]) -> Rows:
-    """Rows with this many cells; others are empty lists, and `odd` has the lines of the first and their number."""
+    """Rows with this many cells; others are empty lists, and `odd` has the lines of the first and
+    their number.
+    """
     for line, row in rows:
         if len(row) == width + 1 and not row[-1].strip():
             row = row[:-1]

@@ -155,7 +155,8 @@ def target_of(cells: Sequence[Any], name: str, task: str, decimal_comma: bool = 
         kind = "number"
     if kind == "text" and len(labels := set(map(word, known))) > MOST_LABELS:
         raise RuntimeError(
-            f"the target {name!r} has {len(labels)} different values in {len(known)} rows: no labels"
+            f"the target {name!r} has {len(labels)} different values in {len(known)} rows: no "
+            "labels"
         )
     return Target(name, kind, decimal_comma)
 
@@ -209,7 +210,8 @@ class _Sorting:
         if self.dates:
             each = "hour, weekday, month, days since the first row"
             found.append(
-                f"dates ({each}): {listed([f'{name} {one.form}' for name, one in self.dates.items()])}"
+                f"dates ({each}): "
+                f"{listed([f'{name} {one.form}' for name, one in self.dates.items()])}"
             )
         if self.left_out:
             found.append(f"left out (--keep takes them): {self.reasons()}")
@@ -247,7 +249,9 @@ def _names_things(name: str, distinct: int, cells: Sequence[Any]) -> str:
 
 
 def _order(rows: Sequence[Sequence[Any]], at: int, target: Target) -> list[str]:
-    """A warning if rows are sorted by label: then the previous label would be the best prediction."""
+    """A warning if rows are sorted by label: then the previous label would be the best
+    prediction.
+    """
     labels = [word(row[at]) for row in rows]
     changes = sum(a != b for a, b in itertools.pairwise(labels))
     kinds = len(set(labels))

@@ -1,8 +1,8 @@
 """Predictions of a saved model for the rows of a file: one for each row, in their order.
 
-A model is saved with the columns that it was trained on, in one file. The file is that of `rb.save`, and `rb.load`
-reads the model in it. Its text also contains, under `own_data`, what `predict` needs: which columns are numbers,
-which words have features, and the target.
+A model is saved with the columns that it was trained on, in one file. The file is that of
+`rb.save`, and `rb.load` reads the model in it. Its text also contains, under `own_data`, what
+`predict` needs: which columns are numbers, which words have features, and the target.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ KEY = "own_data"
 
 
 def save(path: str, model: Any, labels: Sequence[Any] | None, plan: Plan, source: Source) -> None:
-    """Write a model and its columns; raises an error, and writes nothing, if they could not be read again."""
+    """Write a model and its columns; raises an error, and writes nothing, if they could not be read
+    again.
+    """
     target = plan.target
     known = plan.columns.description() | {
         "target": [target.name, target.kind],

@@ -53,9 +53,10 @@ def read(
 ) -> Iterator[Any]:
     """The rows of a file of CSV, Parquet or LIBSVM, one after the other, as features for a model.
 
-    Numbers, amounts (`$12,345`) and percentages become numbers; a word becomes a feature of its own (`colour_red`); a date
-    its weekday, month, hour, and the days since that of the first row. An empty cell leaves its feature out. What the columns
-    are is found out from the first thousand rows. The file may be packed (`.gz`, `.bz2`, `.xz`), and is never held whole.
+    Numbers, amounts (`$12,345`) and percentages become numbers; a word becomes a feature of its own
+    (`colour_red`); a date its weekday, month, hour, and the days since that of the first row. An
+    empty cell leaves its feature out. What the columns are is found out from the first thousand
+    rows. The file may be packed (`.gz`, `.bz2`, `.xz`), and is never held whole.
 
     Not for a frame that you have already: `rb.predict_then_learn_many` takes it through a pipeline.
 
@@ -64,7 +65,8 @@ def read(
     path
         The file.
     target
-        The column to predict. Then the stream is one of (x, y), without the rows that have no target. None: of x alone.
+        The column to predict. Then the stream is one of (x, y), without the rows that have no
+        target. None: of x alone.
     text
         Columns of sentences, whose words become features.
     drop

@@ -1,4 +1,6 @@
-"""Files and standard input as rows of cells, which come one after the other: no file is ever held whole."""
+"""Files and standard input as rows of cells, which come one after the other: no file is ever held
+whole.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ WHAT_IS_READ = "files of CSV, Parquet and LIBSVM are read, also packed as .gz, .
 class Source:
     """Rows with the names of their columns; names are None for LIBSVM, whose features have numbers.
 
-    `share` is how much of the file has been read, None where nobody knows. `broken` says why the rows ended early.
+    `share` is how much of the file has been read, None where nobody knows. `broken` says why the
+    rows ended early.
     """
 
     how: str  # in words
@@ -52,7 +55,9 @@ class Source:
         self.rows = self._until_broken(self.rows)
 
     def _until_broken(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """The rows that can be read: what follows an error is lost, what stands before it is not."""
+        """The rows that can be read: what follows an error is lost, what stands before it is
+        not.
+        """
         try:
             yield from rows
         except RuntimeError as error:
@@ -180,7 +185,8 @@ def _parquet(
     """The names of the columns, the rows, a batch at a time, and how much has been read."""
     if path == "-" or packed:
         raise RuntimeError(
-            "Parquet has its index at the end: give the name of an unpacked file, not standard input"
+            "Parquet has its index at the end: give the name of an unpacked file, not standard "
+            "input"
         )
     try:
         from pyarrow import lib  # type: ignore[import-untyped]

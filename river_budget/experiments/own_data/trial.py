@@ -1,8 +1,10 @@
-"""Compare models on one pass over a file: all predict each row, then all learn it, at once or some rows later.
+"""Compare models on one pass over a file: all predict each row, then all learn it, at once or some
+rows later.
 
-Before the last tenth of the file each model is copied. The copies learn no more: their errors on these rows are those to
-expect of a saved model, which `predict` does not let learn. The length of standard input is unknown, so models are copied
-whenever a tenth more rows have come; the last copies but one count. Errors are summed row by row, so that no row has to be stored.
+Before the last tenth of the file each model is copied. The copies learn no more: their errors on
+these rows are those to expect of a saved model, which `predict` does not let learn. The length of
+standard input is unknown, so models are copied whenever a tenth more rows have come; the last
+copies but one count. Errors are summed row by row, so that no row has to be stored.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ FIRST_COPIES, MORE_ROWS = (
 SHOWN_EVERY = 50  # rows between two updates of the progress
 MOST_POINTS = 200  # points of a curve
 CAPTION = (
-    "River's models have a StandardScaler in front{of}, linear regression and KNN a TargetStandardScaler around; KNN "
+    "River's models have a StandardScaler in front{of}, linear regression and KNN a "
+    "TargetStandardScaler around; KNN "
     "stores 1000 rows."
 )
 
@@ -86,7 +89,10 @@ class Entrant:
     def stop_after(self, limit: float) -> None:
         """Leave the trial if predicting and learning have taken more than so many seconds."""
         if self.seconds > limit and not self.failure:
-            self.failure = f"{self.name} stopped after {self.met:,} rows: it has taken its {limit:g} seconds (--seconds)"
+            self.failure = (
+                f"{self.name} stopped after {self.met:,} rows: it has taken its {limit:g} seconds "
+                "(--seconds)"
+            )
 
     def freeze(self) -> None:
         """Let a copy of the model learn no more. The last two are kept."""
@@ -137,8 +143,8 @@ def entrants(
 ) -> list[Entrant]:
     """The models that are named, or the usual ones, for a stream that begins with these targets.
 
-    With a delay, also `Delayed`, which is AutoKernel inside `rb.Delayed`. Scalers see the `measured` features only, if
-    these are named.
+    With a delay, also `Delayed`, which is AutoKernel inside `rb.Delayed`. Scalers see the
+    `measured` features only, if these are named.
     """
     labels = [] if regression else sorted(set(first))
     others = [object(), object()] if len(labels) == 1 else []  # stand for labels that will come
@@ -160,7 +166,9 @@ def entrants(
 
 
 def for_texts(model: Any, measured: Sequence[str]) -> Any:
-    """A model whose scaler sees measured features only: of a word that occurs once whenever it does it would make 0."""
+    """A model whose scaler sees measured features only: of a word that occurs once whenever it does
+    it would make 0.
+    """
     if isinstance(model, compose.Pipeline):
         return compose.Pipeline(
             *((str(name), for_texts(step, measured)) for name, step in model.steps.items())
@@ -224,7 +232,9 @@ class Trial:
             bar.done = bar.done if self.interrupted else bar.total
 
     def _freeze(self, share: float | None) -> None:
-        """Copy the models if it is time to: in front of the last tenth, or whenever a tenth more rows have come."""
+        """Copy the models if it is time to: in front of the last tenth, or whenever a tenth more
+        rows have come.
+        """
         if len(self._waiting) == self.rows:  # no label has come
             return
         if self.rows >= self._next_copies if share is None else share >= self._next_share:
@@ -273,7 +283,8 @@ class Trial:
         return f"{self.rows:,} rows, {', '.join(words)}"
 
     def ranking(self, later: bool = False) -> list[Entrant]:
-        """The models that processed all rows, those with the fewest wrong predictions or squared errors first.
+        """The models that processed all rows, those with the fewest wrong predictions or squared
+        errors first.
 
         With `later`, by the errors of their copies.
         """
@@ -281,7 +292,9 @@ class Trial:
         return sorted(self.running, key=lambda one: loss_of(one.later if later else one.score))
 
     def table(self) -> Table:
-        """(header, lines): a line for each model; a star marks the best, if it is better than a constant."""
+        """(header, lines): a line for each model; a star marks the best, if it is better than a
+        constant.
+        """
         ranking, lines = self.ranking(), []
         for one in self.entrants:
             first, *others = one.score.cells()

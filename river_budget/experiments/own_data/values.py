@@ -14,7 +14,8 @@ TRUTH = {"true": True, "false": False}
 AMOUNT = re.compile(
     r"([-+]?)\s*[$€£¥]?\s*([-+]?)\s*(\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)\s*[$€£¥%]?"
 )
-# forms of dates that are not ISO, each with the usual separators; the first by which all cells are dates is taken
+# forms of dates that are not ISO, each with the usual separators; the first by which all cells are
+# dates is taken
 DAYS = (
     "%d.%m.%Y",
     "%d/%m/%Y",
@@ -93,7 +94,9 @@ def moment(cell: Any, form: str) -> datetime.datetime | None:
 
 
 def form_of(cells: Sequence[Any], share: float) -> str | None:
-    """The form by which most cells are dates, and at least this share of them; None if they are none."""
+    """The form by which most cells are dates, and at least this share of them; None if they are
+    none.
+    """
     if not cells or number(cells[0]) is not None:
         return None
     best, most = None, share * len(cells)

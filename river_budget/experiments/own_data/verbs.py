@@ -59,7 +59,8 @@ def run_try(options: argparse.Namespace) -> int:
             return INTERRUPTED if trial.interrupted else NO_DATA
         if trial.rows <= options.delay:
             say(
-                f"{counted(trial.rows, 'row')}: with --delay {options.delay} no label comes before the end"
+                f"{counted(trial.rows, 'row')}: with --delay {options.delay} no label comes before "
+                "the end"
             )
             return INTERRUPTED if trial.interrupted else NO_DATA
         table = trial.table() if options.format in ("json", "csv") else in_words(trial.table())
@@ -80,7 +81,9 @@ def run_try(options: argparse.Namespace) -> int:
 def _share(
     source: Source, preview: list[Any], trial: Trial, most: int | None
 ) -> Callable[[], float | None]:
-    """The share of a file that has been learned, although the first rows are read earlier, and no more than `most`."""
+    """The share of a file that has been learned, although the first rows are read earlier, and no
+    more than `most`.
+    """
     first = source.share()
 
     def share() -> float | None:
@@ -125,7 +128,10 @@ def caption(trial: Trial, found: Plan, name: str, delay: int = 0) -> str:
         if delay > 1
         else ""
     )
-    text = f"{counted(trial.rows, 'row')} of {name}, each predicted before it is learned{late}; nothing is set. "
+    text = (
+        f"{counted(trial.rows, 'row')} of {name}, each predicted before it is learned{late}; "
+        "nothing is set. "
+    )
     if found.target.regression:
         skipped = trial.rows - max(one.score.rows for one in trial.entrants)
         text += f"The first {UNSCORED_ROWS} rows do not count. " if skipped else ""
@@ -135,8 +141,10 @@ def caption(trial: Trial, found: Plan, name: str, delay: int = 0) -> str:
         text += f"Who always says {label}, the most frequent label, is wrong in {wrong:.2f} %. "
     if trial.rows_later:
         text += (
-            f"Frozen: copies that did not learn the last {counted(trial.rows_later, 'row')}, on these rows. A saved model does not "
-            "learn in `predict`, so of later rows expect the frozen error, and not the one in front of it. "
+            f"Frozen: copies that did not learn the last {counted(trial.rows_later, 'row')}, on "
+            "these rows. A saved model does not "
+            "learn in `predict`, so of later rows expect the frozen error, and not the one in "
+            "front of it. "
         )
     about = CAPTION.format(of=" of numbers" if found.columns.texts else "")
     ranking = trial.ranking()
@@ -158,7 +166,7 @@ def odd(found: Plan, source: Source) -> Iterator[str]:
         yield f"{counted(target.missing, 'row')} left out: no target"
     if target.unreadable:
         line, cell, count = target.unreadable
-        yield f"{counted(count, 'row')} left out: the target is of another kind, first {cell!r} in line {line}"
+        yield f"{counted(count, 'row')} left out: the target is of another kind, first {cell!r} in line {line}"  # noqa: E501
     if target.crowded:
         yield f"{counted(target.crowded, 'row')} left out: more than {MOST_LABELS} labels"
     if columns.missing:
@@ -176,7 +184,9 @@ def odd(found: Plan, source: Source) -> Iterator[str]:
 
 
 def remarks(trial: Trial, found: Plan) -> Iterator[str]:
-    """Sentences about models that raised errors, that cannot use all features, or that are better when frozen."""
+    """Sentences about models that raised errors, that cannot use all features, or that are better
+    when frozen.
+    """
     for one in trial.entrants:
         if one.failure:
             yield one.failure
@@ -186,7 +196,8 @@ def remarks(trial: Trial, found: Plan) -> Iterator[str]:
     ranking, frozen = trial.ranking(), trial.ranking(later=True)
     if trial.rows_later and frozen and loss_of(frozen[0].later) < loss_of(ranking[0].later):
         yield (
-            f"of the frozen copies {frozen[0].name} is better than {ranking[0].name}: for `predict` keep that one, by "
+            f"of the frozen copies {frozen[0].name} is better than {ranking[0].name}: for "
+            "`predict` keep that one, by "
             f"--models {shlex.quote(frozen[0].name)} --save FILE"
         )
     if trial.interrupted:
@@ -241,7 +252,8 @@ def run_predict(options: argparse.Namespace) -> int:
             say(f"{counted(predictions.rows, 'row')}, of which {score.rows:,} {have}: {text}")
         for label, count in predictions.unseen.most_common(10):
             say(
-                f"label {label!r}, not seen in training, so never predicted: {counted(count, 'row')}"
+                f"label {label!r}, not seen in training, so never predicted: "
+                f"{counted(count, 'row')}"
             )
         if source.broken:
             raise RuntimeError(f"{source.broken}; only the rows before have predictions")

@@ -1,1 +1,3 @@
-"""River's and our models with default parameters, or one kernel per stream: errors, times, memory, curves."""
+"""River's and our models with default parameters, or one kernel per stream: errors, times, memory,
+curves.
+"""

@@ -1,4 +1,6 @@
-"""Mistakes of models with default parameters along any available stream, with bands over several orders."""
+"""Mistakes of models with default parameters along any available stream, with bands over several
+orders.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,10 @@ CLASSIFIERS, REGRESSORS = (
     for ending in ("Classifier", "Regressor")
 )
 CAPTION = (
-    "Mean and standard deviation over the orders; every example is predicted before it is learned. Nothing is set, "
-    "and a StandardScaler is in front of all but AutoKernel; regressors stand inside a TargetStandardScaler."
+    "Mean and standard deviation over the orders; every example is predicted before it is learned. "
+    "Nothing is set, "
+    "and a StandardScaler is in front of all but AutoKernel; regressors stand inside a "
+    "TargetStandardScaler."
 )
 
 

@@ -1,10 +1,11 @@
 """A race over small streams: all classifiers of this package beside three of River's.
 
-Every model predicts an example before it learns it. Before each stands a StandardScaler, whose time and memory
-are included. River's models have their default parameters, and KNN stores 1000 rows. So do ours, except for a budget
-of 100 (SBP: a window of 100), and one RBF kernel per stream (`STREAMS`). Its gamma, out of .02, .05, .1, .2, .5, 1, 2, 4
-and 8, had the smallest mean error of nine of our models on that same stream: a small advantage over River's models,
-which were not tuned. RandomFourier and Nystroem stand in front of River's logistic regression.
+Every model predicts an example before it learns it. Before each stands a StandardScaler, whose time
+and memory are included. River's models have their default parameters, and KNN stores 1000 rows. So
+do ours, except for a budget of 100 (SBP: a window of 100), and one RBF kernel per stream
+(`STREAMS`). Its gamma, out of .02, .05, .1, .2, .5, 1, 2, 4 and 8, had the smallest mean error of
+nine of our models on that same stream: a small advantage over River's models, which were not tuned.
+RandomFourier and Nystroem stand in front of River's logistic regression.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ STREAMS = {"phishing": 0.1, "bananas": 4.0, "image-segments": 0.5, "drift": 4.0}
 def examples_of(data: str, examples: int | None, seed: int) -> Examples:
     """The first examples of a stream; those of `auto` but for the drifting one.
 
-    Its points lie on both sides of a sine wave; in the middle of the stream the labels of the sides are exchanged.
+    Its points lie on both sides of a sine wave; in the middle of the stream the labels of the sides
+    are exchanged.
     """
     if data != "drift":
         return auto_streams.examples_of(data, examples, seed)
@@ -96,10 +98,12 @@ RIVERS = ("ARF", "KNN", "LogisticRegression")
 
 
 CAPTION = (
-    "Wrong predictions in %, each made before the example is learned; a star marks the best. A StandardScaler is in "
-    "front of each. Ours: budget 100 (SBP: a window of 100) and one RBF kernel per stream, whose gamma ("
+    "Wrong predictions in %, each made before the example is learned; a star marks the best. A "
+    "StandardScaler is in "
+    "front of each. Ours: budget 100 (SBP: a window of 100) and one RBF kernel per stream, whose "
+    "gamma ("
     + ", ".join(f"{name} {gamma:g}" for name, gamma in STREAMS.items())
-    + ") suits ours best on average; AutoKernel has nothing set; River's KNN stores 1000 rows; all else is default. "
+    + ") suits ours best on average; AutoKernel has nothing set; River's KNN stores 1000 rows; all else is default. "  # noqa: E501
     "Times are wall times."
 )
 
@@ -121,7 +125,9 @@ def race(
     examples: int | None = None,
     seed: int = 1,
 ) -> list[Result]:
-    """A result for each stream and model, ordered by stream; of all streams and models if none are named."""
+    """A result for each stream and model, ordered by stream; of all streams and models if none are
+    named.
+    """
 
     def result(name: str, model: str) -> Result:
         stream = examples_of(name, examples, seed)
@@ -139,7 +145,9 @@ def race(
 
 
 def rows(results: Sequence[Result]) -> Table:
-    """(header, lines): wrong predictions in % per stream, mean time, and memory after the worst stream."""
+    """(header, lines): wrong predictions in % per stream, mean time, and memory after the worst
+    stream.
+    """
     streams, text = list(dict.fromkeys(result.data for result in results)), starred(results)
     lines = []
     for model in dict.fromkeys(result.model for result in results):

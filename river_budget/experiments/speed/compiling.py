@@ -1,4 +1,6 @@
-"""Compile in advance the code that a first use would compile, for example when building a container image."""
+"""Compile in advance the code that a first use would compile, for example when building a container
+image.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,8 @@ def compiled_functions() -> list[Any]:
 def compile_passes(names: Sequence[str] = ()) -> tuple[int, int, str | None]:
     """Compile, or load, the code of these estimators, or of all without names.
 
-    Returns the number of functions, the number compiled now, and the folder of the cache, if there is one.
+    Returns the number of functions, the number compiled now, and the folder of the cache, if there
+    is one.
     """
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         raise RuntimeError("NUMBA_DISABLE_JIT is set: nothing is compiled")

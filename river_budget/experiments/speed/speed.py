@@ -1,6 +1,7 @@
 """Speed, as ratios of times to those of other packages, all in one run.
 
-A separate process measures, as the algebra library reads its number of threads, here one, when it is loaded.
+A separate process measures, as the algebra library reads its number of threads, here one, when it
+is loaded.
 """
 
 from __future__ import annotations
@@ -23,9 +24,12 @@ from .compiling import families
 from .speed_cases import STREAMS, comparisons, large_products, missing
 
 CAPTION = (
-    "Microseconds per example, of the processor and not of the clock: medians of {repeats} runs that take turns, and "
-    "the smallest and largest ratio of a turn. Below 1: ours is faster. scikit-learn: RBFSampler, or Nystroem for NOGD, "
-    "and SGDClassifier.partial_fit in batches of 1000, with as many features as our budget. Examples that are scored "
+    "Microseconds per example, of the processor and not of the clock: medians of {repeats} runs "
+    "that take turns, and "
+    "the smallest and largest ratio of a turn. Below 1: ours is faster. scikit-learn: RBFSampler, "
+    "or Nystroem for NOGD, "
+    "and SGDClassifier.partial_fit in batches of 1000, with as many features as our budget. "
+    "Examples that are scored "
     "together share what they load."
 )
 HEADER = ["what", "data", "ours", "theirs", "ratio", "spread", "against"]

@@ -1,6 +1,7 @@
 """The comparisons of `river-budget speed`: our models, in turns with those of other packages.
 
-Its streams are arrays with two classes, or artificial ones of the same shape where no file is at hand.
+Its streams are arrays with two classes, or artificial ones of the same shape where no file is at
+hand.
 """
 
 from __future__ import annotations
@@ -159,7 +160,9 @@ def sklearn_learning(stream: Stream, kind: str, n: int) -> Run | None:
 
 
 def learn_and_score(stream: Stream, complete: bool) -> Iterator[Comparison]:
-    """Compare on arrays with scikit-learn: learning with as many features as our budget, scoring with its kernel."""
+    """Compare on arrays with scikit-learn: learning with as many features as our budget, scoring
+    with its kernel.
+    """
     large: dict[str, Make] = {"BSGD merge": lambda k: rb.BSGDClassifier(500, k)}
     small = LEARNERS | MORE_LEARNERS if complete else LEARNERS
     for budget, learners in ((100, small), (500, large)):
@@ -229,7 +232,9 @@ def predict_then_learn(model: Any, examples: Examples) -> Run:
 
 
 def one_by_one(stream: Stream, complete: bool) -> Iterator[Comparison]:
-    """Compare on dicts with River's models: linear ones, and random features with a linear model behind them."""
+    """Compare on dicts with River's models: linear ones, and random features with a linear model
+    behind them.
+    """
     n = max(len(stream) // 10, 100)
     rows = [dict(enumerate(x)) for x in stream.X[:n].tolist()]
     examples = list(zip(rows, stream.y[:n].tolist(), strict=True))
@@ -253,7 +258,9 @@ def one_by_one(stream: Stream, complete: bool) -> Iterator[Comparison]:
 
 
 def few_rows(stream: Stream) -> Iterator[Comparison]:
-    """Compare learn_many of ten rows at a time: on arrays with scikit-learn, on frames with River."""
+    """Compare learn_many of ten rows at a time: on arrays with scikit-learn, on frames with
+    River.
+    """
     starts = range(0, min(len(stream), 3000) - 9, 10)
     rows = slice(0, starts[-1] + 10)
 
@@ -281,7 +288,9 @@ def few_rows(stream: Stream) -> Iterator[Comparison]:
 
 
 def many_models(stream: Stream) -> Iterator[Comparison]:
-    """Compare a thousand models, which learn fifty rows each in turn, with one model that learns all rows."""
+    """Compare a thousand models, which learn fifty rows each in turn, with one model that learns
+    all rows.
+    """
     starts = list(itertools.islice(itertools.cycle(range(0, len(stream) - 49, 50)), 1000))
     turns = [(stream.X[i : i + 50], stream.y[i : i + 50]) for i in starts]
 

@@ -1,7 +1,8 @@
 """Time runs in turns, and compute the ratios of their times.
 
-In every round all runs follow each other, so that a ratio compares times taken shortly after one another; the first
-round does not count. Processor time is measured, which other programs change less than wall-clock time.
+In every round all runs follow each other, so that a ratio compares times taken shortly after one
+another; the first round does not count. Processor time is measured, which other programs change
+less than wall-clock time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ Run = Callable[[], object]
 
 @dataclass
 class Comparison:
-    """Runs over this number of examples, by name, and which of ours is compared with which of theirs."""
+    """Runs over this number of examples, by name, and which of ours is compared with which of
+    theirs.
+    """
 
     data: str
     examples: int
@@ -31,7 +34,9 @@ class Comparison:
         return self
 
     def rows(self, repeats: int) -> list[list[str]]:
-        """Time all runs in turns: a row of the table for each pair, with medians, and the smallest and largest ratio."""
+        """Time all runs in turns: a row of the table for each pair, with medians, and the smallest
+        and largest ratio.
+        """
         for run in self.runs.values():
             run()
         turns = [{name: seconds(run) for name, run in self.runs.items()} for _ in range(repeats)]
@@ -52,7 +57,9 @@ class Comparison:
 
 
 def seconds(run: Run) -> float:
-    """Seconds of the processor that a run takes; at least a nanosecond, as some clocks are coarse."""
+    """Seconds of the processor that a run takes; at least a nanosecond, as some clocks are
+    coarse.
+    """
     start = time.process_time()
     run()
     return max(time.process_time() - start, 1e-9)

@@ -1,10 +1,11 @@
-"""Encode objects by a table of their classes (steps.py, statistics.py): which attributes they have, and of which kind.
+"""Encode objects by a table of their classes (steps.py, statistics.py): which attributes they have,
+and of which kind.
 
     {"class": ..., "parameters": {name: ...}, "state": {attribute: ...}}
 
-An object in a file is made by its class from its parameters, and then gets its state. So what follows from the
-parameters is in no file, above all functions and the factories of default dicts. What an attribute may be
-is checked in both directions; nothing else of a class is read or set.
+An object in a file is made by its class from its parameters, and then gets its state. So what
+follows from the parameters is in no file, above all functions and the factories of default dicts.
+What an attribute may be is checked in both directions; nothing else of a class is read or set.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def always(found: Any) -> bool:
 
 @dataclass(frozen=True)
 class ClassSpec:
-    """A class: its parameters (one that begins with `*` takes all arguments by position), and its state."""
+    """A class: its parameters (one that begins with `*` takes all arguments by position), and its
+    state.
+    """
 
     parameters: Mapping[str, Codec] = field(default_factory=dict)
     state: Mapping[str, Codec] = field(default_factory=dict)
@@ -43,7 +46,9 @@ TABLE: dict[str, ClassSpec] = {}
 
 @functools.cache
 def class_of(key: str) -> Any:
-    """The class at a place of the table; River's modules take longer to load than this whole package."""
+    """The class at a place of the table; River's modules take longer to load than this whole
+    package.
+    """
     module, _, name = key.rpartition(".")
     own = __package__.partition(".")[0]
     home = own if not module else f"{own}.{module}" if module in OWN_ROOMS else f"river.{module}"
@@ -67,7 +72,8 @@ def _known(value: Any) -> ClassSpec:
     key = key_of(value)
     if not key:
         raise SavedModelError(
-            f"{type(value).__name__} cannot be saved: the guide's page on saving lists what can. For all else there is "
+            f"{type(value).__name__} cannot be saved: the guide's page on saving lists what can. "
+            "For all else there is "
             "pickle, between equal versions"
         )
     return TABLE[key]

@@ -1,4 +1,6 @@
-"""Encode what a Delayed holds: [number, key of the row, [label, probability, share], ...] of each prediction, and labels."""
+"""Encode what a Delayed holds: [number, key of the row, [label, probability, share], ...] of each
+prediction, and labels.
+"""
 
 from __future__ import annotations
 

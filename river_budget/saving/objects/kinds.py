@@ -1,4 +1,6 @@
-"""What an attribute of an object in a file may be, as a value, and how it is encoded and decoded."""
+"""What an attribute of an object in a file may be, as a value, and how it is encoded and
+decoded.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ class Codec:
         raise NotImplementedError
 
     def decoded(self, node: Any, old: Any, read: Reading) -> Any:
-        """The value of a node. `old` is that of an object which was just made: containers are filled in place."""
+        """The value of a node. `old` is that of an object which was just made: containers are
+        filled in place.
+        """
         raise NotImplementedError
 
 

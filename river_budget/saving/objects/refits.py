@@ -1,7 +1,9 @@
-"""Encode a Refitted, its learner as a class with parameters and its rows as numbers, and the state of a Mixture.
+"""Encode a Refitted, its learner as a class with parameters and its rows as numbers, and the state
+of a Mixture.
 
-A file holds no fitted learner: `Refitted` fits it again to the same rows when it is first used. Which classes of scikit-learn
-and LightGBM may be named, and with which values, is listed here. None of them runs code or reads a file that a value names.
+A file holds no fitted learner: `Refitted` fits it again to the same rows when it is first used.
+Which classes of scikit-learn and LightGBM may be named, and with which values, is listed here. None
+of them runs code or reads a file that a value names.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ MODULES = {  # of the classes of learners, and of what may stand before them
     "sklearn.compose": "TransformedTargetRegressor",
     "sklearn.ensemble": "ExtraTreesClassifier ExtraTreesRegressor HistGradientBoostingClassifier "
     "HistGradientBoostingRegressor RandomForestClassifier RandomForestRegressor",
-    "sklearn.linear_model": "ElasticNet Lasso LinearRegression LogisticRegression Ridge RidgeClassifier "
+    "sklearn.linear_model": "ElasticNet Lasso LinearRegression LogisticRegression Ridge RidgeClassifier "  # noqa: E501
     "SGDClassifier SGDRegressor",
     "sklearn.naive_bayes": "BernoulliNB GaussianNB",
     "sklearn.neighbors": "KNeighborsClassifier KNeighborsRegressor",
@@ -50,7 +52,7 @@ MODULES = {  # of the classes of learners, and of what may stand before them
     "sklearn.preprocessing": "MaxAbsScaler MinMaxScaler PolynomialFeatures QuantileTransformer "
     "RobustScaler StandardScaler",
     "sklearn.svm": "LinearSVC LinearSVR NuSVC NuSVR SVC SVR",
-    "sklearn.tree": "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor",
+    "sklearn.tree": "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor",  # noqa: E501
 }
 PLACES = {name: module for module, names in MODULES.items() for name in names.split()}
 OF_LIGHTGBM = {"deterministic", "force_col_wise", "force_row_wise", "max_bin", "num_threads"}
@@ -61,7 +63,9 @@ ARRAY_PARTS = "shape", "float64"
 
 
 def _is_setting(name: str, value: Any) -> bool:
-    """Whether a learner's parameter can have this value: a number, a word, or a tuple or table of these."""
+    """Whether a learner's parameter can have this value: a number, a word, or a tuple or table of
+    these.
+    """
     if isinstance(value, tuple):
         return all(_is_setting(name, each) for each in value)
     if isinstance(value, dict):
@@ -98,7 +102,8 @@ class Learner(Codec):
             return {"learner": self._node(value, depth + 1)}
         if not _is_setting(name, value):
             raise SavedModelError(
-                f"{name}={plain.short(value)} cannot be saved: it must be a number, a word or a tuple of them"
+                f"{name}={plain.short(value)} cannot be saved: it must be a number, a word or a "
+                "tuple of them"
             )
         return {"value": plain.encoded(value)}
 
@@ -173,7 +178,9 @@ NUMBERS = Numbers()
 
 
 class HeldRows(Codec):
-    """The rows of a Refitted: names, their matrix with NaN where a value is missing, targets and weights."""
+    """The rows of a Refitted: names, their matrix with NaN where a value is missing, targets and
+    weights.
+    """
 
     def encoded(self, value: Any, write: Writing) -> Any:
         names = in_order(set().union(*{row.names for row in value}))

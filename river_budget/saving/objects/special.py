@@ -43,7 +43,9 @@ class Type(Codec):
 
 
 class Categories(Codec):
-    """What a OneHotEncoder has seen, (feature, value) in the order of its columns; they are learned again."""
+    """What a OneHotEncoder has seen, (feature, value) in the order of its columns; they are learned
+    again.
+    """
 
     rows = ListOf(Row(NAME, NAME), list)
 

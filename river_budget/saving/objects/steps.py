@@ -1,7 +1,8 @@
-"""The steps of a pipeline that files hold beside our models in a block: parameters, state, and what each may be.
+"""The steps of a pipeline that files hold beside our models in a block: parameters, state, and what
+each may be.
 
-Most are River's. Linear models are saved with plain gradient descent at a constant rate, their usual losses and no l1
-penalty: the state of other optimizers is not known here.
+Most are River's. Linear models are saved with plain gradient descent at a constant rate, their
+usual losses and no l1 penalty: the state of other optimizers is not known here.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ from .special import Categories, Imputer, Imputers, Kept, Rows, Type, Weights
 from .statistics import STATISTIC, STATISTIC_PARTS, WINDOW_SIZE
 
 LONGEST_PHRASE = 10
-# the tokens of River's classes. Another expression from a file could take a time that is exponential in a text's length
+# the tokens of River's classes. Another expression from a file could take a time that is
+# exponential in a text's length
 TOKENS = r"(?u)\b\w[\w\-]+\b"
 MOST_FACTORS = 4  # of a product: their numbers of features are multiplied
 MOST_POWER = 4
@@ -91,7 +93,10 @@ def _nothing(what: str) -> Value:
 
 
 NO_FUNCTION = "files hold no functions. Call it on the text before the pipeline"
-NO_STEP = "set. Files hold no functions: call it on each example before the pipeline, and save the steps behind it"
+NO_STEP = (
+    "set. Files hold no functions: call it on each example before the pipeline, and save the steps "
+    "behind it"
+)
 
 
 ANY_SIZE: dict[str, Codec] = {"window_size": Optional(WINDOW_SIZE)}

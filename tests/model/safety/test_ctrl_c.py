@@ -1,5 +1,6 @@
-"""Ctrl-C in models whose tables have vacant places: names, places and vectors stay together. In processes of their own, as
-compiled code checks no bounds."""
+"""Ctrl-C in models whose tables have vacant places: names, places and vectors stay together. In
+processes of their own, as compiled code checks no bounds.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ def document(t):
 
 
 def learned(kind, least=300):
-    """(a model that has forgotten words, so that there are vacant places to lend; how many documents it has learned)"""
+    """(a model that has forgotten words, so that there are vacant places to lend; how many
+    documents it has learned)
+    """
     model, t = KINDS[kind](), 0
     while t < least or len(model._features.vacant) < 20:
         model.learn_one(document(t), t % 2 == 0)

@@ -1,4 +1,6 @@
-"""Forks while another thread holds the lock of a model, a scaler or a wrapper: the child says so or works, and never hangs."""
+"""Forks while another thread holds the lock of a model, a scaler or a wrapper: the child says so or
+works, and never hangs.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def ask(model):
 
 
 def child_of(work):
-    """What the work of a forked child came to: 0, 1 if it says that the process was forked, else a failure."""
+    """What the work of a forked child came to: 0, 1 if it says that the process was forked, else a
+    failure.
+    """
     child = os.fork()
     if child == 0:
         signal.alarm(PATIENCE)
@@ -124,7 +128,9 @@ def busy(name):
 
 
 def while_a_thread_makes_a_model():
-    """A child forked between the two steps in which a lock gets its owner frees all others, and says which it cannot."""
+    """A child forked between the two steps in which a lock gets its owner frees all others, and
+    says which it cannot.
+    """
     unmade = [object.__new__(ModelLock), object.__new__(Columns)]
     for owner, name in zip(unmade, ("held", "lock"), strict=True):
         lock_of(owner, name)  # which the owner has not been given yet

@@ -61,7 +61,9 @@ class Trouble(Exception):
 
 @pytest.mark.parametrize("average", [False, True])
 def test_a_sum_of_few_vectors_may_get_a_budget_with_a_smaller_rank(average):
-    """Its basis had more rows than the table in which they were looked up: a read behind the block."""
+    """Its basis had more rows than the table in which they were looked up: a read behind the
+    block.
+    """
     part = rb.NOGDClassifier(15, RBF(0.5), average=average)
     parts = [learned(part, 60, seed) for seed in (0, 1)]
     model = rb.merge(parts, budget=15)
@@ -79,7 +81,9 @@ def test_a_sum_of_few_vectors_may_get_a_budget_with_a_smaller_rank(average):
 
 
 def test_targets_of_any_size_leave_finite_numbers():
-    """An error in units of a spread that was next to nothing: its square was infinite, and the file refused."""
+    """An error in units of a spread that was next to nothing: its square was infinite, and the file
+    refused.
+    """
     rng = np.random.default_rng(0)
     for seed in range(20):
         model = rb.AutoKernelRegressor(9, seed=1)
@@ -139,7 +143,9 @@ def test_a_sparse_matrix_whose_places_are_wrong_is_refused(place, part, wrong):
 
 
 def test_what_is_refused_leaves_no_name_behind():
-    """With a number of numpy beside it, a complex number passed for a number until its name was known."""
+    """With a number of numpy beside it, a complex number passed for a number until its name was
+    known.
+    """
     kinds = rb.FOGDClassifier, rb.AutoKernelClassifier
     for model in (rb.NORMAClassifier(9), *(kind(9, seed=1) for kind in kinds)):
         for i in range(20):
@@ -152,7 +158,9 @@ def test_what_is_refused_leaves_no_name_behind():
 
 
 def test_without_a_budget_no_table_is_kept():
-    """One that had come with the budget grew with the square of the vectors, and a loaded model did not have it."""
+    """One that had come with the budget grew with the square of the vectors, and a loaded model did
+    not have it.
+    """
     model = learned(rb.BSGDClassifier(15, Laplacian(0.5), seed=1), 60)
     assert views(model._block).head.factored
     model.mutate({"budget": None})
@@ -188,7 +196,7 @@ def test_features_of_a_map_may_come_between_their_numbers_and_their_names(monkey
     assert list(model.transform_many(frame)) == [f"nystroem_{i}" for i in range(5)]
 
 
-@pytest.mark.parametrize("model", [rb.PolynomialCountSketch(8, seed=1), rb.RandomFourier(8, seed=1), rb.FOGDClassifier(8, seed=1)], ids=repr)  # fmt: skip
+@pytest.mark.parametrize("model", [rb.PolynomialCountSketch(8, seed=1), rb.RandomFourier(8, seed=1), rb.FOGDClassifier(8, seed=1)], ids=repr)  # fmt: skip  # noqa: E501
 def test_a_drawn_model_that_forgets_names_saves_as_the_model_that_is_loaded(model, monkeypatch):
     """It saved a table of no rows, and the loaded one has no table."""
     monkeypatch.setattr(drawn, "AT_HAND", 0)
@@ -244,7 +252,9 @@ class Raising:
 
 
 def refused_at(n, model, word, known, label):
-    """Whether a model refuses an example in which a name raises at the n-th comparison: then it is what it was."""
+    """Whether a model refuses an example in which a name raises at the n-th comparison: then it is
+    what it was.
+    """
     odd = Raising(word, 0)
     x = {odd: 1.0, word: 2.0, f"{word} and more": 1.0, "other": 1.0}
     if known:  # the name is among those that the model has learned
@@ -262,7 +272,9 @@ def refused_at(n, model, word, known, label):
 
 
 def state_of(model):
-    """What a model has learned, without a comparison of its names. It may know the new names of a refused example."""
+    """What a model has learned, without a comparison of its names. It may know the new names of a
+    refused example.
+    """
     block = views(model._block)
     count = int(block.head.count)
     sums = (block.head.scale * block.coefficients[:, :count]).tobytes()
@@ -273,7 +285,9 @@ def state_of(model):
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("kind", REFUSING)
 def test_a_name_that_raises_leaves_the_model_as_it_was(kind, known, label):
-    """Whenever it is compared: names had got their places, and labels, before the example was refused."""
+    """Whenever it is compared: names had got their places, and labels, before the example was
+    refused.
+    """
     model, words = refusing_model(kind)
     n = 1
     while refused_at(n, copy.deepcopy(model), words[0], known, label):

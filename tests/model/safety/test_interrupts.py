@@ -1,4 +1,6 @@
-"""Ctrl-C at every moment in which Python answers it: a model has learned an example or it has not, and goes on."""
+"""Ctrl-C at every moment in which Python answers it: a model has learned an example or it has not,
+and goes on.
+"""
 
 from __future__ import annotations
 
@@ -77,8 +79,10 @@ def close(some, others):
 
 
 def at_moments(model, x, i, further, step):
-    """At every moment in which Python answers signals, where a function begins, or every few of them. The model is as before the example or as after it, for this one and for what it learns then; or it knows the
-    names already, which for some makes a difference."""
+    """At every moment in which Python answers signals, where a function begins, or every few of
+    them. The model is as before the example or as after it, for this one and for what it learns
+    then; or it knows the names already, which for some makes a difference.
+    """
     after, named = copy.deepcopy(model), copy.deepcopy(model)
     learn(after, x, i)
     named._add_features(named._features.unknown(x), x)

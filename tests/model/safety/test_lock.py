@@ -1,4 +1,6 @@
-"""The lock of a model: threads take turns, nested predictions are right, nested changes are refused."""
+"""The lock of a model: threads take turns, nested predictions are right, nested changes are
+refused.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +100,9 @@ def threading_kind(request):
 
 @each_kind
 def test_eight_threads_share_a_model(kind, threading_kind):
-    """They learn, predict, look, copy and merge: no error, nothing refused, and every example is learned."""
+    """They learn, predict, look, copy and merge: no error, nothing refused, and every example is
+    learned.
+    """
     n, batch = 60, 40
     model = taught(MODELS[kind]())
     can_merge = not model._unmergeable_because
@@ -255,7 +259,9 @@ def test_a_batch_pauses_between_its_parts_only_where_there_are_other_threads(mon
 
 @pytest.mark.parametrize("kind", ["RBP", "FOGD"])
 def test_a_label_that_is_added_meanwhile_makes_no_old_code_a_place(kind):
-    """The code of a label was looked up among two classes, and the example is learned by a model of three."""
+    """The code of a label was looked up among two classes, and the example is learned by a model of
+    three.
+    """
     model, twin = (MODELS[kind]().clone() for _ in range(2))
     for each in (model, twin):
         for i in range(20):
@@ -311,7 +317,9 @@ def test_a_value_may_predict(kind, of):
 
 @pytest.mark.parametrize("of", [example, whole])
 def test_a_change_inside_a_change_is_refused(of):
-    """From a warning that the model issues, or wherever else a user's code may run while it is being changed."""
+    """From a warning that the model issues, or wherever else a user's code may run while it is
+    being changed.
+    """
     model, refused = taught(MODELS["BSGD"](), of=of), []
     x, y = of(1)
 

@@ -1,4 +1,6 @@
-"""No memory is left, at any moment while an example is learned: an error, and the model is what it was."""
+"""No memory is left, at any moment while an example is learned: an error, and the model is what it
+was.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ MODELS = [
 
 
 def learned_by(model):
-    """What a model has learned. Names that no vector uses are no part of it: a table that lacks room forgets them."""
+    """What a model has learned. Names that no vector uses are no part of it: a table that lacks
+    room forgets them.
+    """
     head = {
         name: getattr(memory.views(model._block).head, name)
         for name in ("count", "n_examples", "scale")
@@ -74,7 +78,8 @@ def test_a_request_that_fails_leaves_the_model_as_it_was(model, method, stream):
         twin.learn_one(x, y)
         learn = getattr(model, method)
         for n in range(MOST):
-            # floats that are freed when the next ones exist: CPython then has some at hand, and fewer requests come first
+            # floats that are freed when the next ones exist: CPython then has some at hand, and
+            # fewer requests come first
             held = [t / 7 for t in range(300)]  # noqa: F841
             testcapi.set_nomemory(n, n + 1)
             try:

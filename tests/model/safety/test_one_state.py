@@ -1,4 +1,6 @@
-"""Answers while another thread learns: scores, labels and the link are of one state of the model."""
+"""Answers while another thread learns: scores, labels and the link are of one state of the
+model.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,8 @@ KINDS = {
 def learned(kind, weight):
     base, parameters = KINDS[kind]
     model = type("Watched" + base.__name__, (Watched, base), {"weight": weight})(**parameters)
-    # so that most examples, and the asked one, have the second label, which the first one would hide
+    # so that most examples, and the asked one, have the second label, which the first one would
+    # hide
     model.learn_many(ROWS, np.where(ROWS[:, 0] > ROWS[0, 0] + 1.0, "first", "second"))
     return model
 

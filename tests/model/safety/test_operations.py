@@ -1,4 +1,6 @@
-"""Models survive kernel values without a bound, many features and many classes. (Any operations: test_fuzz.py.)"""
+"""Models survive kernel values without a bound, many features and many classes. (Any operations:
+test_fuzz.py.)
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,7 @@ def test_ten_thousand_features(model):
 
 @pytest.mark.parametrize(
     "model",
-    [e for e in MODELS if isinstance(e.values[0], base.Classifier) and not two_classes_only(e.values[0])],
+    [e for e in MODELS if isinstance(e.values[0], base.Classifier) and not two_classes_only(e.values[0])],  # noqa: E501
 )  # fmt: skip
 def test_five_hundred_classes(model):
     rng, model = np.random.default_rng(0), model.clone()

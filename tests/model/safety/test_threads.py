@@ -39,7 +39,9 @@ def held():
 
 
 def test_a_third_class_comes_at_once_for_whoever_looks_on():
-    """While the new takes the place of the old, nothing is freed: that may let another thread go on."""
+    """While the new takes the place of the old, nothing is freed: that may let another thread go
+    on.
+    """
     model, seen = taught(rb.BSGDClassifier(9), 20), []
 
     def look():
@@ -125,7 +127,9 @@ def test_ctrl_c_is_answered_after_a_thousand_rows_also_by_those_that_take_whole_
 
 
 class HeldScores(rb.BSGDClassifier):
-    """A model whose scoring pass notes how many rows are scored when Python looks for Ctrl-C again."""
+    """A model whose scoring pass notes how many rows are scored when Python looks for Ctrl-C
+    again.
+    """
 
     calls = 0
 
@@ -155,7 +159,7 @@ def test_ctrl_c_in_one_example_gives_the_lock_back(held):
     assert int(held._state_record().rounds) == rounds + 1
 
 
-@pytest.mark.parametrize("model", [rb.BSGDClassifier(9), rb.FOGDClassifier(9), rb.AutoKernelClassifier(9)], ids=repr)  # fmt: skip
+@pytest.mark.parametrize("model", [rb.BSGDClassifier(9), rb.FOGDClassifier(9), rb.AutoKernelClassifier(9)], ids=repr)  # fmt: skip  # noqa: E501
 def test_ctrl_c_while_a_third_class_comes_leaves_a_model_of_two(model, monkeypatch):
     model = model.clone()
     for i in range(30):

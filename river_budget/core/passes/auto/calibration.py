@@ -1,9 +1,10 @@
-"""Calibration: what the probability of the most probable class should have been (examples/auto_kernel.md, Calibration).
+"""Calibration: what the probability of the most probable class should have been
+(examples/auto_kernel.md, Calibration).
 
-Between 1/C and 1 there are knots; for each, a running mean of the excess by which predictions with about probability p
-were right more often than p (histogram binning, linear between the knots). It corrects what no mixture of logarithms
-can express, such as labels of which one in ten is noise, so that no probability should exceed .9. The predicted class
-does not change.
+Between 1/C and 1 there are knots; for each, a running mean of the excess by which predictions with
+about probability p were right more often than p (histogram binning, linear between the knots). It
+corrects what no mixture of logarithms can express, such as labels of which one in ten is noise, so
+that no probability should exceed .9. The predicted class does not change.
 
     p        the largest share of the mixture, of the most probable class
     MASS     weights of the knots; EXCESS: sums of [right] - p
@@ -47,7 +48,9 @@ def calibrate(calibration, shares, found):
 
 @inner
 def learn_calibration(calibration, shares, found, y, w):
-    """Update the two knots around p by whether the most probable class was right; all knots decay."""
+    """Update the two knots around p by whether the most probable class was right; all knots
+    decay.
+    """
     mass, excesses, top = calibration[MASS], calibration[EXCESS], found.top
     left = min(np.int64(found.place), CALIBRATION_KNOTS - 2)
     share = found.place - left

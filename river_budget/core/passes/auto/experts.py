@@ -1,7 +1,9 @@
-"""The experts over one memory, before a loss makes opinions of their scores (examples/auto_kernel.md, Experts).
+"""The experts over one memory, before a loss makes opinions of their scores
+(examples/auto_kernel.md, Experts).
 
 OWN          the prior, or the last target: of the loss alone
-QUICK, SLOW  linear models by AdaGrad, with two rates; SQUARES one by recursive least squares (linear_models.py)
+QUICK, SLOW  linear models by AdaGrad, with two rates; SQUARES one by recursive least squares
+             (linear_models.py)
 BINS         random binning (binning.py)
 NEAR         the vote of the nearest rows of the memory (memory.py)
 KERNEL       kernel gradient descent on the rows of the memory (metric.py)
@@ -43,9 +45,9 @@ SOFTNESS = 8.0  # beta of both votes; with few classes that of the far one is TR
 HEAVIEST_EXAMPLE = 1e3
 
 
-# Results of a prediction, which learning the same row next need not compute again. They stay on the desk, with the
-# row and the version of the model: the number of rounds that it had learned, plus 1. For another row, or a model that has
-# learned since, they are computed again.
+# Results of a prediction, which learning the same row next need not compute again. They stay on the
+# desk, with the row and the version of the model: the number of rounds that it had learned, plus 1.
+# For another row, or a model that has learned since, they are computed again.
 
 
 @inner
@@ -61,7 +63,9 @@ def is_predicted(state, found, raw, x):
 
 @inlined
 def consult_models(state, features, models, row, hits, scores, x):
-    """Scale the row, and write the scores of experts that need no memory. Returns how many features have varied."""
+    """Scale the row, and write the scores of experts that need no memory. Returns how many features
+    have varied.
+    """
     wide, raw, first = row[WIDE], row[RAW], state.means
     for f in range(state.features - first):
         raw[first + f] = x[f]
@@ -99,8 +103,9 @@ def consult_memory(memory, state, metric, archive, search, row, varying, opinion
 
 @inlined
 def store(memory, state, archive, far, row, opinions, target, hard, w, squared_error, kernel_rate):
-    """Store the row in memory and archive, with its coefficients in the kernel, the errors times a rate. A hard row that is
-    overwritten moves to the other half of the memory."""
+    """Store the row in memory and archive, with its coefficients in the kernel, the errors times a
+    rate. A hard row that is overwritten moves to the other half of the memory.
+    """
     facts, vectors, coefficients = memory.facts, memory.vectors, memory.coefficients
     head, place, errors = memory.head[0], state.recent_place, opinions.errors[KERNEL]
     recent = head.budget - head.budget // 2
@@ -136,7 +141,9 @@ def move_column(table, place, other):
 
 @inlined
 def keep_moments(state, features, models, row):
-    """Take over the moments of the present row. Bins look at features that begin to vary with it."""
+    """Take over the moments of the present row. Bins look at features that begin to vary with
+    it.
+    """
     moments = features.moments
     for f in range(state.features):
         if row[ORIENTATION, f] != 0.0 and moments[ORIENTATION, f] == 0.0:

@@ -1,15 +1,15 @@
-"""Linear models of the features: AdaGrad with two rates, and recursive least squares (examples/auto_kernel.md, Linear
-models).
+"""Linear models of the features: AdaGrad with two rates, and recursive least squares
+(examples/auto_kernel.md, Linear models).
 
 J. Duchi, E. Hazan, Y. Singer. Adaptive subgradient methods for online learning and stochastic optimization. JMLR 12,
 2011. (Here the sums of squares decay.)
 
     x+       row: 1, and then the scaled features
-    L_u, G   models.linear, models.sums: per rate, the weights of every column, and sums of squared gradients, the mean
-             over columns
+    L_u, G   models.linear, models.sums: per rate, the weights of every column, and sums of squared
+             gradients, the mean over columns
     w        models.squares, which begins at 1/C for x+ = 1; its covariance  models.covariance
     trace    of the covariance: the model forgets only while the trace is small
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ GRADIENT_FLOOR = 1e-10  # added under the root, for features that were 0 so far
 
 @inner
 def learn_linear(weights, sums, rate, step, row, errors, steps):
-    """An AdaGrad step along errors[c] x+, the negative gradient. All columns have the same step lengths. Overwrites
-    `steps`."""
+    """An AdaGrad step along errors[c] x+, the negative gradient. All columns have the same step
+    lengths. Overwrites `steps`.
+    """
     squares, n, square = sums[rate], row.shape[0], mean_square(errors)
     for i in range(n):
         squares[i] = LINEAR_FORGETTING * squares[i] + square * (row[i] * row[i])
@@ -52,8 +53,9 @@ def learn_least_squares(weights, covariance, n, row, orientations, errors, w, ga
     """With the gain q = P x and the factor k = w / (forgetting + w x'q), w_c += k errors[c] q;  P <- P - k q q', divided
     by the forgetting while the trace stays below its initial value. n: features in use, and one. Overwrites `gain`.
 
-    Entries of features that have never varied stay initial. Both halves of P get the same bits, so it stays symmetric.
-    """
+    Entries of features that have never varied stay initial. Both halves of P get the same bits, so
+    it stays symmetric.
+    """  # noqa: E501
     rounded, trace, number = gain.shape[0], 0.0, 0
     for i in range(n):
         gain[i] = dot(row, covariance[i], rounded)

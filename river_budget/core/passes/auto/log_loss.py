@@ -1,11 +1,12 @@
-"""The AutoKernel classifier: experts that give probabilities, mixed by their logarithms, under the log loss
-(examples/auto_kernel.md, Classification).
+"""The AutoKernel classifier: experts that give probabilities, mixed by their logarithms, under the
+log loss (examples/auto_kernel.md, Classification).
 
 p_k      shares[k], per class; l_k  logs[k]; [c = y] - p_kc  errors[k]
 P        shares[MIXTURE]; z  logs[MIXTURE], or of two classes half of the difference, in scores[MIXTURE]
-y        a class; column c of all tables belongs to class `first` + c, where two classes share one column
+y        a class; column c of all tables belongs to class `first` + c, where two classes share one
+         column
 v        state.residual
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -65,8 +66,9 @@ LOG_ODDS_OF_0 = -1e3  # log-odds that are a probability of 0
 
 @passes
 def learn(states, rows, room, desk):
-    """Learn the rows in order, those of weight 0 only score; scores[t] = log-probabilities before x_t is learned, or log-odds
-    of two classes. Returns how many rows it has processed."""
+    """Learn the rows in order, those of weight 0 only score; scores[t] = log-probabilities before
+    x_t is learned, or log-odds of two classes. Returns how many rows it has processed.
+    """
     memory, features, models = room.memory, room.features, room.models
     archive, mixing = room.archive, room.mixing
     opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
@@ -123,7 +125,8 @@ def give_opinions(state, search, prior, opinions):
     """Write the probabilities of every expert but the prior."""
     found, scores, shares = opinions.found[0], opinions.scores, opinions.shares
     if state.second_order >= 0:
-        # 1 and 0 for the right class and others, as logarithms of odds; one column stands for both of two classes
+        # 1 and 0 for the right class and others, as logarithms of odds; one column stands for both
+        # of two classes
         middle = 0.5 if scores.shape[1] == 1 else 0.0
         confident = max(state.residual, LEAST_RESIDUAL)
         for c in range(scores.shape[1]):
@@ -138,7 +141,9 @@ def give_opinions(state, search, prior, opinions):
 
 @inner
 def link(scores, shares):
-    """Write probabilities from scores. With two classes there is one score; that of the other class is its negative."""
+    """Write probabilities from scores. With two classes there is one score; that of the other class
+    is its negative.
+    """
     if shares.shape[0] == 2:
         small = exp_of(-2.0 * abs(scores[0]))
         large = 1.0 / (1.0 + small)
@@ -186,7 +191,9 @@ def mix(mixer, prior, scores, shares, logs):
 
 @inner
 def write_scores(mixed, shares, unseen, found, f):
-    """The log-odds of two classes, or the logarithms of all probabilities, corrected; those of classes never seen are 0."""
+    """The log-odds of two classes, or the logarithms of all probabilities, corrected; those of
+    classes never seen are 0.
+    """
     top, n, number = found.top, shares.shape[0], 0.0
     p, for_top, for_others = shares[top], 0.0, 0.0
     if p < CERTAIN:
@@ -215,8 +222,9 @@ def write_scores(mixed, shares, unseen, found, f):
 
 @inner
 def write_errors(errors, shares, scores, y, w):
-    """Write the errors of every expert, times the weight of the row: [c = y] - p_kc; for least squares [c = y] - s_c,
-    as their gain contains the weight."""
+    """Write the errors of every expert, times the weight of the row: [c = y] - p_kc; for least
+    squares [c = y] - s_c, as their gain contains the weight.
+    """
     first = shares.shape[1] - errors.shape[1]  # the class of column 0
     for c in range(errors.shape[1]):
         right = 1.0 if first + c == y else 0.0
@@ -270,8 +278,9 @@ def learn_models(state, models, row, hits, gain, errors, w):
 
 @inlined
 def train_metric(state, metric, stored, row, near, n, y, w):
-    """g_f = a_f beta / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 / v_y), with the shares pi_i
-    of a softer vote, which replace those of the neighbours."""
+    """g_f = a_f beta / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 /
+    v_y), with the shares pi_i of a softer vote, which replace those of the neighbours.
+    """
     if n >= NEIGHBOURS:
         right, shares, labels = 0.0, near[SHARE], near[TARGET]
         weigh(near, n, TRAINED)

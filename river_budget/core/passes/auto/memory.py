@@ -1,5 +1,5 @@
-"""The memory: recent rows, and older ones that were hard to predict; the nearest of them, and how neighbours vote
-(examples/auto_kernel.md, Memory).
+"""The memory: recent rows, and older ones that were hard to predict; the nearest of them, and how
+neighbours vote (examples/auto_kernel.md, Memory).
 
     W1     recent_places, the first half of the budget; state.recent_place is written next
     W2     the rest of it; state.hard_place, counted from there, is written next
@@ -7,7 +7,8 @@
     beta   softness
     pi_i   near[SHARE], in proportion to the weights of the rows too
 
-Both halves are ring buffers. A hard row that is overwritten in the recent half moves to the other half.
+Both halves are ring buffers. A hard row that is overwritten in the recent half moves to the other
+half.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ LARGEST_DISTANCE = 1e300  # of a row that there is
 
 @inner
 def insert_neighbour(neighbours, n, distance, place):
-    """Insert into the nearest so far, of which there are n, in their order; behind those that are equally near. Returns
-    how many there are then."""
+    """Insert into the nearest so far, of which there are n, in their order; behind those that are
+    equally near. Returns how many there are then.
+    """
     distances, places = neighbours[DISTANCE], neighbours[PLACE]
     if n == NEIGHBOURS and not distance < distances[NEIGHBOURS - 1]:
         return n
@@ -56,11 +58,13 @@ def insert_neighbour(neighbours, n, distance, place):
 
 @inner
 def find_nearest(far, count, least, places, near):
-    """Write the K nearest rows of the memory, by distance; of equally near ones, the first. Returns how many.
+    """Write the K nearest rows of the memory, by distance; of equally near ones, the first. Returns
+    how many.
 
-    Only rows of groups that have one within a limit are looked at, and branch-free: the branches would mispredict. K groups
-    are within the limit, and few more: it is found by bisection. (To sort them takes six times as long.)
-    far: distances of all rows. Overwrites `least` and `places`, and `far` behind the last row.
+    Only rows of groups that have one within a limit are looked at, and branch-free: the branches
+    would mispredict. K groups are within the limit, and few more: it is found by bisection. (To
+    sort them takes six times as long.) far: distances of all rows. Overwrites `least` and `places`,
+    and `far` behind the last row.
     """
     groups, some = padded(count) // GROUP, 0
     for j in range(count, groups * GROUP):
@@ -108,8 +112,9 @@ def note_facts(neighbours, k, row, facts):
 
 @inner
 def weigh(neighbours, n, softness):
-    """pi_i ~ w_i exp(-beta (D_i - D_(1)) / D_(K)) over the n nearest, and 0 behind them. Returns 1 / sum pi_i^2, the number
-    of neighbours if all had the same share; 0 of none."""
+    """pi_i ~ w_i exp(-beta (D_i - D_(1)) / D_(K)) over the n nearest, and 0 behind them. Returns 1
+    / sum pi_i^2, the number of neighbours if all had the same share; 0 of none.
+    """
     distances, shares, weights = neighbours[DISTANCE], neighbours[SHARE], neighbours[W]
     if n == 0:
         return 0.0

@@ -1,10 +1,11 @@
-"""Distances with learned weights of features, and kernel gradient descent on these distances (examples/auto_kernel.md,
-Metric and Kernel).
+"""Distances with learned weights of features, and kernel gradient descent on these distances
+(examples/auto_kernel.md, Metric and Kernel).
 
-The weights take steps against the gradient of the loss of the neighbours' vote, feature by feature. Each example gets
-a coefficient for every column when it is stored, and keeps it.
+The weights take steps against the gradient of the loss of the neighbours' vote, feature by feature.
+Each example gets a coefficient for every column when it is stored, and keeps it.
 
-    a_f    metric[IMPORTANCE], their sum is d; log a_f is kept too (metric[LOG]), as a power is a product there
+    a_f    metric[IMPORTANCE], their sum is d; log a_f is kept too (metric[LOG]), as a power is a
+           product there
     u_f    metric[SQUARE]: running mean of squared gradients
     g_f    row[WORK]
     D_i    m.row
@@ -45,8 +46,9 @@ TRAINED = 4.0  # beta of the vote whose loss trains the weights: softer than tha
 
 @inner
 def compute_distances(stored, weights, x, far, n, d):
-    """far[i] = sum_f a_f (x_f - s_if)^2 over d features for i < n, of two features at a time, as the sums are read and
-    written for each sweep."""
+    """far[i] = sum_f a_f (x_f - s_if)^2 over d features for i < n, of two features at a time, as
+    the sums are read and written for each sweep.
+    """
     for i in range(n):
         far[i] = 0.0
     for f in range(0, d - 1, 2):
@@ -67,8 +69,10 @@ def compute_distances(stored, weights, x, far, n, d):
 
 @inner
 def learn_metric(metric, row, near, rows, n, scale, w):
-    """A step of the metric against the slopes a_f beta / D_(K) scale sum_k share_k (x_f - s_kf)^2, each divided by its
-    root mean square; then scale all weights to sum d. n: features in use. Overwrites row[WORK]."""
+    """A step of the metric against the slopes a_f beta / D_(K) scale sum_k share_k (x_f - s_kf)^2,
+    each divided by its root mean square; then scale all weights to sum d. n: features in use.
+    Overwrites row[WORK].
+    """
     weights, logs, squares = metric[IMPORTANCE], metric[LOG], metric[SQUARE]
     scaled, orientations, slopes = row[SCALED], row[ORIENTATION], row[WORK]
     for f in range(n):
@@ -109,11 +113,12 @@ def learn_metric(metric, row, near, rows, n, scale, w):
 
 @inner
 def kernel_scores(coefficients, far, kernels, sums, n, d, scores):
-    """scores[c] = sum_i alpha_i,c exp(-D_i / d). With more than two classes, the coefficients of every row, and so the
-    scores, add up to 0; so the last score is minus the sum of the others. Overwrites `kernels` and `sums`.
+    """scores[c] = sum_i alpha_i,c exp(-D_i / d). With more than two classes, the coefficients of
+    every row, and so the scores, add up to 0; so the last score is minus the sum of the others.
+    Overwrites `kernels` and `sums`.
 
-    The kernel is so wide that it also follows the level of recent labels: with twice the rate, streams with a hidden
-    state are five points worse.
+    The kernel is so wide that it also follows the level of recent labels: with twice the rate,
+    streams with a hidden state are five points worse.
     """
     rate, columns, last = -1.0 / d if d > 0 else -1.0, scores.shape[0], 0.0
     for i in range(n):
@@ -127,8 +132,9 @@ def kernel_scores(coefficients, far, kernels, sums, n, d, scores):
 
 @inner
 def long_dot(a, b, sums, n):
-    """sum_j a[j] b[j] for j < n, a multiple of four, by the sums of four products each, which LLVM vectorises: in this order
-    on every processor. Overwrites `sums`."""
+    """sum_j a[j] b[j] for j < n, a multiple of four, by the sums of four products each, which LLVM
+    vectorises: in this order on every processor. Overwrites `sums`.
+    """
     m, p, q = n >> 2, 0.0, 0.0
     for j in range(m):
         i, k, h = j + m, j + 2 * m, j + 3 * m

@@ -1,11 +1,13 @@
-"""Scale features of any unit to numbers of order one, by running means and variances (examples/auto_kernel.md, Scaling).
+"""Scale features of any unit to numbers of order one, by running means and variances
+(examples/auto_kernel.md, Scaling).
 
     rate     of the means: 1 / t, and at least SLOWEST_MOMENTS
-    moments  rows MEAN, VARIANCE, ORIENTATION. Those of the desk include the present row, also if it is only predicted
+    moments  rows MEAN, VARIANCE, ORIENTATION. Those of the desk include the present row, also if it
+             is only predicted
 
-A feature also has an orientation: the sign of its first deviation from its mean. So neither the unit of a feature
-nor its sign matters. Linear models see a row clipped farther out than distances and bins, as the target of a linear model
-may follow a feature to its extremes.
+A feature also has an orientation: the sign of its first deviation from its mean. So neither the
+unit of a feature nor its sign matters. Linear models see a row clipped farther out than distances
+and bins, as the target of a linear model may follow a feature to its extremes.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ LARGEST_VALUE = 1e150  # its square is still finite
 
 @inner
 def scale(moments, row, n, rounds):
-    """Write the moments with the raw row included, and the row scaled by them; features that never varied are 0. n columns
-    are in use. Returns how many have varied."""
+    """Write the moments with the raw row included, and the row scaled by them; features that never
+    varied are 0. n columns are in use. Returns how many have varied.
+    """
     means, variances, orientations = moments[MEAN], moments[VARIANCE], moments[ORIENTATION]
     new_means, new_variances, new_orientations = (
         row[MEAN],

@@ -1,15 +1,17 @@
-"""The AutoKernel regressor: experts that predict numbers, mixed by a sum, under the squared loss (examples/auto_kernel.md,
-Regression and Intervals).
+"""The AutoKernel regressor: experts that predict numbers, mixed by a sum, under the squared loss
+(examples/auto_kernel.md, Regression and Intervals).
 
 f_k       scores[k, 0]: the difference of expert k from the running mean; solver[CURVE] is f_k / sy
 my, sy    state.average, usual_size(state)
-e         the error of the mixture, or of an expert (errors[k, 0]), clipped to BOUND times the rms error
+e         the error of the mixture, or of an expert (errors[k, 0]), clipped to BOUND times the rms
+          error
 lo, hi    state.lowest, state.highest
 r_i^2     memory.facts[SQUARED_ERROR]: their vote, with the latest errors, is the local variance
-q         quantiles of the error in units of found.spread; they begin as those of a normal distribution
+q         quantiles of the error in units of found.spread; they begin as those of a normal
+          distribution
 
-Until two different targets were seen, nothing that depends on the size of targets is learned, so that their unit and
-their zero do not matter.
+Until two different targets were seen, nothing that depends on the size of targets is learned, so
+that their unit and their zero do not matter.
 """
 
 from __future__ import annotations
@@ -92,9 +94,10 @@ OUTERMOST_QUANTILE = 1e3
 
 @passes
 def learn(states, rows, room, desk):
-    """Learn the rows in order, those of weight 0 only score; scores[t] = the prediction before x_t is learned, and its spread
-    if there is a second column. Returns how many rows it has processed: less than all, if it must be decided which features
-    are names."""
+    """Learn the rows in order, those of weight 0 only score; scores[t] = the prediction before x_t
+    is learned, and its spread if there is a second column. Returns how many rows it has processed:
+    less than all, if it must be decided which features are names.
+    """
     memory, features, models = room.memory, room.features, room.models
     archive, mixing, trend, means = room.archive, room.mixing, room.trend, room.means
     opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
@@ -164,7 +167,9 @@ def usual_size(state):
 
 @inlined
 def give_opinions(state, search, squared_errors, opinions):
-    """Write what experts without weights predict, beyond the mean, and the spread of the prediction."""
+    """Write what experts without weights predict, beyond the mean, and the spread of the
+    prediction.
+    """
     found, scores = opinions.found[0], opinions.scores
     scores[OWN, 0] = state.last - state.average
     scores[NEAR, 0] = vote(search.near, found.near, SOFTNESS, state.average)
@@ -184,7 +189,9 @@ def vote(neighbours, n, softness, average):
 
 @inner
 def local_spread(state, near, n, squared_errors):
-    """The root of the local variance: a softer vote of the squared errors of n neighbours, and the latest."""
+    """The root of the local variance: a softer vote of the squared errors of n neighbours, and the
+    latest.
+    """
     number, variance = weigh(near, n, TRAINED), 0.0
     for k in range(n):
         variance += near[SHARE, k] * squared_errors[np.int64(near[PLACE, k])]
@@ -220,8 +227,9 @@ def write_scores(found, f):
 
 @inlined
 def begin_round(state, opinions, y):
-    """(the error of the mixture, the largest error of a step): writes the errors of every expert, clipped to it. The first
-    target initialises the means, and is no error."""
+    """(the error of the mixture, the largest error of a step): writes the errors of every expert,
+    clipped to it. The first target initialises the means, and is no error.
+    """
     found, errors, scores = opinions.found[0], opinions.errors, opinions.scores
     if state.rounds == 0:
         state.average = state.last = state.lowest = state.highest = y
@@ -234,7 +242,9 @@ def begin_round(state, opinions, y):
 
 @inlined
 def learn_mixture(state, mixer, opinions, y, bound, w):
-    """g_k = -e f_k / sy, times the precision: else experts a thousand times worse keep weights, where errors are small."""
+    """g_k = -e f_k / sy, times the precision: else experts a thousand times worse keep weights,
+    where errors are small.
+    """
     starts, losses, solver, level = (
         mixer[START],
         mixer[LOSS],
@@ -256,7 +266,9 @@ def learn_mixture(state, mixer, opinions, y, bound, w):
 
 @inner
 def precision_of(state):
-    """sy^2 over the mean squared error: how much more a row says of weights than if all of the targets were noise."""
+    """sy^2 over the mean squared error: how much more a row says of weights than if all of the
+    targets were noise.
+    """
     if state.variance < MOST_PRECISE * state.squared_error:
         return max(state.variance / state.squared_error, 1.0)
     return MOST_PRECISE
@@ -276,8 +288,9 @@ def learn_models(state, models, row, hits, errors, w):
 
 @inlined
 def train_metric(state, metric, stored, row, near, n, y, w):
-    """g_f of (y - vote)^2 in units of the variance of targets, with the shares of a softer vote, which replace those of
-    the neighbours."""
+    """g_f of (y - vote)^2 in units of the variance of targets, with the shares of a softer vote,
+    which replace those of the neighbours.
+    """
     size, shares, targets = usual_size(state), near[SHARE], near[TARGET]
     if n >= NEIGHBOURS and has_scale(state):
         mean = state.average + vote(near, n, TRAINED, state.average)
@@ -289,10 +302,13 @@ def train_metric(state, metric, stored, row, near, n, y, w):
 
 @inner
 def learn_spread(state, quantiles, spread, error, w):
-    """Enlarge the factor on the spread if the 90 % interval missed the target, else shrink it a ninth as much.
+    """Enlarge the factor on the spread if the 90 % interval missed the target, else shrink it a
+    ninth as much.
 
-    Quantiles of errors go up by their level, or down by the rest to 1 where the error lies below: so in the long run their
-    share of errors does lie there, whatever their distribution is and however it drifts."""
+    Quantiles of errors go up by their level, or down by the rest to 1 where the error lies below:
+    so in the long run their share of errors does lie there, whatever their distribution is and
+    however it drifts.
+    """
     w = min(w, 1.0)
     if state.rounds < QUANTILE_ROUND or spread <= 0.0:
         return
@@ -315,8 +331,10 @@ def learn_spread(state, quantiles, spread, error, w):
 
 @inner
 def learn_targets(state, y, error, lacks, bound, w):
-    """Update the running means of targets and errors, those of the prediction and of the mixture, which lacks so much.
-    Returns by how much the mean has moved. The first target has initialised those of targets."""
+    """Update the running means of targets and errors, those of the prediction and of the mixture,
+    which lacks so much. Returns by how much the mean has moved. The first target has initialised
+    those of targets.
+    """
     before = state.average
     if state.rounds > 0:
         first = 1.0 / (state.rounds + 1.0)

@@ -1,12 +1,18 @@
-"""What the passes of AutoKernel take as `room`, everything learned, and as `desk`, results for the present row.
+"""What the passes of AutoKernel take as `room`, everything learned, and as `desk`, results for the
+present row.
 
-examples/auto_kernel.md is the specification of this learner. Its symbols, and where these files have them:
+examples/auto_kernel.md is the specification of this learner. Its symbols, and where these files
+have them:
 
-    x      desk.row[SCALED], in standard deviations, clipped to 4; [WIDE] is 1 and then the same, clipped to 40
-    d      the number of features that have ever varied: before that a feature is 0 in all scaled rows
+    x      desk.row[SCALED], in standard deviations, clipped to 4; [WIDE] is 1 and then the same,
+           clipped to 40
+    d      the number of features that have ever varied: before that a feature is 0 in all scaled
+           rows
     a_f    metric[IMPORTANCE], the weight of a feature in distances; their sum is d
-    D_i    search.distances: sum_f a_f (x_f - s_if)^2, the distance of the row from stored row i, memory.vectors[f, i]
-    K, N   NEIGHBOURS; the nearest of the memory are in search.near, those of memory and archive in search.far
+    D_i    search.distances: sum_f a_f (x_f - s_if)^2, the distance of the row from stored row i,
+           memory.vectors[f, i]
+    K, N   NEIGHBOURS; the nearest of the memory are in search.near, those of memory and archive in
+           search.far
     pi_i   near[SHARE], far[SHARE]: of a neighbour in the vote
     alpha  memory.coefficients[c, i]: of stored row i in the kernel
     C, C'  classes; columns of weights: one for two classes, whose other scores are its negatives
@@ -19,12 +25,13 @@ examples/auto_kernel.md is the specification of this learner. Its symbols, and w
     my, sy state.average, the root of state.variance: of the targets, in regression
     r_i^2  memory.facts[SQUARED_ERROR]: of the mixture when row i came
 
-Experts are rows of the same tables, in one order. One that is absent (least squares of many features, or an expert that
-`river-budget auto --without` switches off) has the first weight 0, and the mixer leaves it out.
+Experts are rows of the same tables, in one order. One that is absent (least squares of many
+features, or an expert that `river-budget auto --without` switches off) has the first weight 0, and
+the mixer leaves it out.
 
-What is learned lies in the block, in the table `room`. The sizes of its parts follow from the width of the model, its
-columns, its budget, and whether it is a model of words.
-"""
+What is learned lies in the block, in the table `room`. The sizes of its parts follow from the width
+of the model, its columns, its budget, and whether it is a model of words.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -38,17 +45,19 @@ import numpy as np
 from ...codes import Task
 from ...memory import HEAD, LANES, head_of, record, state_of, table, views
 
-# recent_place, hard_place: where the memory writes next; archived: places that the archive has written, or passed over;
-# held: names that a model of words has learned; means: columns of target means, before those of features; watches: KEEPS
-# while a regressor keeps its first rows, DECIDED if no feature got such a column, else 0
+# recent_place, hard_place: where the memory writes next; archived: places that the archive has
+# written, or passed over; held: names that a model of words has learned; means: columns of target
+# means, before those of features; watches: KEEPS while a regressor keeps its first rows, DECIDED if
+# no feature got such a column, else 0
 STATE = record(
     "i8 rounds features second_order recent_place hard_place archived words held means watches",
     "f8 residual average variance last squared_error absolute_error "
     "lowest highest stretch latest_error length",
 )
-# What a prediction has found beside the tables of the desk. version: of the model, plus one, as 0 is none. near, far: the
-# numbers of neighbours. Regression: the prediction, its spread, and its level in units of sy. Classification: the place
-# among the knots of the calibration, the most probable class, its corrected probability
+# What a prediction has found beside the tables of the desk. version: of the model, plus one, as 0
+# is none. near, far: the numbers of neighbours. Regression: the prediction, its spread, and its
+# level in units of sy. Classification: the place among the knots of the calibration, the most
+# probable class, its corrected probability
 FOUND = record(
     "f8 version forecast spread level place corrected mixture change rise", "i8 near far top"
 )
@@ -70,7 +79,8 @@ CALIBRATION_KNOTS = 11
 FIRST_ROWS = 200  # after which a regressor decides which features are names of categories
 MOST_MEANS, MOST_VALUES = 16, 256  # of these features, and places for values of each
 DECIDED, KEEPS = 1, 2
-# Of errors in regression the quantiles that are learned, and where those of a normal distribution lie
+# Of errors in regression the quantiles that are learned, and where those of a normal distribution
+# lie
 LEVELS = np.array((0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995))
 NORMAL_QUANTILES = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 
@@ -80,7 +90,8 @@ MEAN, VARIANCE, ORIENTATION = range(
 )  # of moments, and of desk.row, which includes the present row
 RAW, SCALED, WIDE, WORK, REFERRED = range(3, 8)  # further rows of desk.row
 IMPORTANCE, LOG, SQUARE = range(3)  # of the metric
-# of the mixer: the weight that an expert begins with and leaks to, its present weight, its loss; the curvature is a matrix
+# of the mixer: the weight that an expert begins with and leaks to, its present weight, its loss;
+# the curvature is a matrix
 START, WEIGHT, LOSS, CURVATURE = range(4)
 MASS, EXCESS = range(2)  # of the calibration
 FEATURE, DRAW, SCALE, SHIFT, TURN = range(5)  # of the slots of bins
@@ -114,11 +125,15 @@ class Models(NamedTuple):
     squares: Any  # (columns, squared), by least squares; in regression also one of changes
     covariance: Any  # (squared, squared)
     slots: Any  # (5, BIN_SLOTS)
-    cells: Any  # (BIN_TABLES CELLS_PER_TABLE, columns + 1): a weight per column, and a sum of squares or of visits
+    # (BIN_TABLES CELLS_PER_TABLE, columns + 1): a weight per column, and a sum of squares or of
+    # visits
+    cells: Any
 
 
 class Archive(NamedTuple):
-    """Rows of the archive. Rows and links have four bytes a number: a search waits until they are in the cache."""
+    """Rows of the archive. Rows and links have four bytes a number: a search waits until they are
+    in the cache.
+    """
 
     rows: Any  # (archived, whole(width)), float32
     links: Any  # (archived, LINKS), int32

@@ -1,18 +1,22 @@
-"""Target means, in regression: what targets were like at each value of a feature whose values are names.
+"""Target means, in regression: what targets were like at each value of a feature whose values are
+names.
 
-A feature of whole numbers with LEAST_VALUES to MOST_NAMES different ones in the first FIRST_ROWS rows may be a name: of a
-shop, an hour, a grade. Distances and weights cannot treat it as one. So it gets one more column, with
+A feature of whole numbers with LEAST_VALUES to MOST_NAMES different ones in the first FIRST_ROWS
+rows may be a name: of a shop, an hour, a grade. Distances and weights cannot treat it as one. So it
+gets one more column, with
 
     (S + PRIOR my) / (N + PRIOR)
 
-where S and N are the sum and the number of the targets, by weight, that came with this value before. Where N exceeds
-MOST_COUNT, both are halved. There are at most MOST_MEANS such columns, of the first such features, and as many less as
-least squares has no room for; MOST_KEPT values are kept of each, and any further one counts as new.
+where S and N are the sum and the number of the targets, by weight, that came with this value
+before. Where N exceeds MOST_COUNT, both are halved. There are at most MOST_MEANS such columns, of
+the first such features, and as many less as least squares has no room for; MOST_KEPT values are
+kept of each, and any further one counts as new.
 
     columns  of all tables: first those of target means, then those of features
-    rows     the first ones are kept (first_rows). The pass predicts the row that comes then and stops before it learns it, and Python
-             decides (algorithms/auto/categories.py): if there is any such feature, the model begins anew with its column,
-             and learns the kept rows again
+    rows     the first ones are kept (first_rows). The pass predicts the row that comes then and
+             stops before it learns it, and Python decides (algorithms/auto/categories.py): if there
+             is any such feature, the model begins anew with its column, and learns the kept rows
+             again
     values   by hashing, with open addresses
 """
 
@@ -88,5 +92,7 @@ def must_decide(state):
 
 @inner
 def has_decided(state):
-    """Whether it was for this row, learned next, that the model began anew: its prediction stands already."""
+    """Whether it was for this row, learned next, that the model began anew: its prediction stands
+    already.
+    """
     return state.means > 0 and state.rounds == FIRST_ROWS

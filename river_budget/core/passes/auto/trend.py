@@ -1,14 +1,17 @@
-"""A trend: least squares of targets that run away, and of their changes, which the mixture leaves behind.
+"""A trend: least squares of targets that run away, and of their changes, which the mixture leaves
+behind.
 
-u        row[REFERRED]: 1, and then (x_f - c_f) / s_f, within 40 of 0; 0 of a feature without reference
-c, s     reference[CENTRE], reference[UNIT]: the mean and the standard deviation of a feature when it had just begun to
-         vary. They are set anew behind a row with which the standard deviation is twice as large as s or half as large,
-         or the mean is farther from c than s. Then weights and covariance are rewritten, so that no prediction changes:
-         running units would turn a model of a trend into another one with every row
-w        models.squares[LEVEL]: the expert of least squares says w'u beyond the mean my. When my moves, w_0 moves
-         against it
-v        models.squares[CHANGE], of the same covariance: T = q + v'u, with v'u in the range of the changes so far and a
-         tenth of it more. Without least squares T = q
+u        row[REFERRED]: 1, and then (x_f - c_f) / s_f, within 40 of 0; 0 of a feature without
+         reference
+c, s     reference[CENTRE], reference[UNIT]: the mean and the standard deviation of a feature when
+         it had just begun to vary. They are set anew behind a row with which the standard deviation
+         is twice as large as s or half as large, or the mean is farther from c than s. Then weights
+         and covariance are rewritten, so that no prediction changes: running units would turn a
+         model of a trend into another one with every row
+w        models.squares[LEVEL]: the expert of least squares says w'u beyond the mean my. When my
+         moves, w_0 moves against it
+v        models.squares[CHANGE], of the same covariance: T = q + v'u, with v'u in the range of the
+         changes so far and a tenth of it more. Without least squares T = q
 q        facts[NEWEST], the target before
 M, T     found.mixture, found.change. The prediction is M + b (T - M), with
          b = sum (y - M) (T - M) / (sum (T - M)^2 + DOUBT r^2)  between 0 and 1: what would have been best. Sums fade
@@ -16,7 +19,7 @@ M, T     found.mixture, found.change. The prediction is M + b (T - M), with
          of it were shrunk to BOUND r
 r^2      facts[ERROR], a running mean of such squared errors
 h^2      facts[CHANGE_ERROR], the same of T: errors that teach v are clipped to BOUND h
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -160,7 +163,7 @@ def refer(reference, row, squares, covariance, n):
 
 @inner
 def rewrite(squares, covariance, i, shift, factor):
-    """Weights and covariance for u_i <- (u_i - shift) / factor:  w_0 += shift w_i,  w_i *= factor."""
+    """Weights and covariance for u_i <- (u_i - shift) / factor:  w_0 += shift w_i,  w_i *= factor."""  # noqa: E501
     for k in range(squares.shape[0]):
         squares[k, 0] += shift * squares[k, i]
         squares[k, i] *= factor
@@ -174,7 +177,9 @@ def rewrite(squares, covariance, i, shift, factor):
 
 @inner
 def scale_row(covariance, i, factor):
-    """Multiply a row and a column of the covariance, by less where the variance would be larger than MOST_VARIANCE."""
+    """Multiply a row and a column of the covariance, by less where the variance would be larger
+    than MOST_VARIANCE.
+    """
     largest = factor * math.sqrt(covariance[i, i] / MOST_VARIANCE)
     if largest > 1.0:
         factor /= largest

@@ -1,13 +1,14 @@
 """Gradient descent on random Fourier features.
 
-A. Rahimi, B. Recht. Random features for large-scale kernel machines. NIPS 2007.
-J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016, algorithms 1 and 3
-(FOGD, for two and for several classes); their lines have no numbers, so the pass names its steps.
+A. Rahimi, B. Recht. Random features for large-scale kernel machines. NIPS 2007. J. Lu, S. Hoi, J.
+Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016, algorithms 1 and 3 (FOGD,
+for two and for several classes); their lines have no numbers, so the pass names its steps.
 
     paper   here
     u       vectors: one row per feature, one column per frequency; head.count = D of them
     z(x)    (m.row, m.buffer) = (cos u'x, sin u'x), each to be divided by sqrt(D)
-    w       sqrt(D) (coefficients, per_vector): the weights of cosines and of sines, one row per output
+    w       sqrt(D) (coefficients, per_vector): the weights of cosines and of sines, one row per
+            output
     eta     learning_rate / D, as z is not divided there
 """
 
@@ -48,8 +49,9 @@ def score_waves(m, scores):
 
 @inner
 def rows_of_output(m):
-    """The number of rows of per_vector for each output: 1, the weights of the sines; or 3 with a mean of the
-    iterates, where the mean's weights of cosines and of sines follow."""
+    """The number of rows of per_vector for each output: 1, the weights of the sines; or 3 with a
+    mean of the iterates, where the mean's weights of cosines and of sines follow.
+    """
     return m.per_vector.shape[0] // m.coefficients.shape[0]
 
 

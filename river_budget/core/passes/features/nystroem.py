@@ -1,21 +1,24 @@
 """Gradient descent on Nyström features.
 
-J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016, algorithms 2 and 4
-(NOGD, for two and for several classes); their lines have no numbers, so the pass names its steps.
+J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016,
+algorithms 2 and 4 (NOGD, for two and for several classes); their lines have no numbers, so the pass
+names its steps.
 
     paper    here
     B        head.budget
     K        the Gram matrix of the support, K = V diag(values) V' with the largest values only
     M        basis: the first state.kept rows of per_vector, M = diag(values)^(-1/2) V'
-    values   the next row of per_vector; the rows behind it are a mean of the iterates, if one is kept
+    values   the next row of per_vector; the rows behind it are a mean of the iterates, if one is
+             kept
     z(x)     M k(x), with k(x) = m.row
-    W'z(x)   coefficients . k(x), as only coefficients = M'W are stored: a score takes as long as that of any
-             kernel expansion, and only a step computes z(x)
+    W'z(x)   coefficients . k(x), as only coefficients = M'W are stored: a score takes as long as
+             that of any kernel expansion, and only a step computes z(x)
 
-Until the support is full this is kernel gradient descent. Then the pass refuses the next example, and Python computes the
-basis (algorithms/features/nystroem.py). At the first example with a loss after that, the round projects the function on the
-basis, and takes its step there, as all later ones do. With its own learning rate (eta_linear) the linear model starts at 0,
-as in the authors' C++ program.
+Until the support is full this is kernel gradient descent. Then the pass refuses the next example,
+and Python computes the basis (algorithms/features/nystroem.py). At the first example with a loss
+after that, the round projects the function on the basis, and takes its step there, as all later
+ones do. With its own learning rate (eta_linear) the linear model starts at 0, as in the authors'
+C++ program.
 """
 
 from __future__ import annotations
@@ -49,7 +52,9 @@ def learn(m, states, rows):
 
 @inlined
 def observe_support(m, state, x, f, y, w):
-    """As `observe_with_mean`; refused where the support is full: Python constructs K from S, and its eigenvectors."""
+    """As `observe_with_mean`; refused where the support is full: Python constructs K from S, and
+    its eigenvectors.
+    """
     norm, scores = REFUSED, f
     if state.stage != GATHERING or m.head[0].count < m.head[0].budget:
         norm, scores = observe_with_mean(m, state, x, f, y, w)
@@ -58,7 +63,9 @@ def observe_support(m, state, x, f, y, w):
 
 @inlined
 def round_of(m, state, x, norm, f, y, w):
-    """An example with a loss: a gradient step, in the space of the kernel or in that of the basis."""
+    """An example with a loss: a gradient step, in the space of the kernel or in that of the
+    basis.
+    """
     loss, sign, plus, minus = loss_and_direction(m.head[0], f, y, state.epsilon)
     if loss > 0.0:
         size = w * clipped(step_length(m.head[0], loss, state.epsilon), state.max_error) * sign
@@ -85,7 +92,9 @@ def begin_linear(m, state):
 
 @inner
 def project_function(m, rank):
-    """Project f on the basis: W_i = values_i <M_i, coefficients>, then coefficients = M'W. Overwrites m.buffer."""
+    """Project f on the basis: W_i = values_i <M_i, coefficients>, then coefficients = M'W.
+    Overwrites m.buffer.
+    """
     basis, n = m.per_vector, padded(m.head[0].count)
     values = basis[rank]
     for r in range(m.coefficients.shape[0]):
@@ -101,7 +110,9 @@ def project_function(m, rank):
 
 @inner
 def linear_step(m, rank, plus, minus, amount):
-    """W += amount (e_plus - e_minus) z(x), that is, coefficients += amount M'z(x). Overwrites m.buffer."""
+    """W += amount (e_plus - e_minus) z(x), that is, coefficients += amount M'z(x). Overwrites
+    m.buffer.
+    """
     basis, step, n = m.per_vector, m.buffer, padded(m.head[0].count)
     for j in range(n):
         step[j] = 0.0

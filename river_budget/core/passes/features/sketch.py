@@ -5,10 +5,11 @@ N. Pham, R. Pagh. Fast and scalable polynomial kernels via explicit feature maps
     paper        here
     p            head.degree
     D            the width of the result
-    h_k, s_k     columns 2k (h, a place below D) and 2k + 1 (s, a sign) of a feature's row of vectors; those of the
-                 constant feature for coef0 are drawn from head.random
+    h_k, s_k     columns 2k (h, a place below D) and 2k + 1 (s, a sign) of a feature's row of
+                 vectors; those of the constant feature for coef0 are drawn from head.random
     C_k x        the sum of s_k(i) x_i at the places h_k(i)
-    convolution  of all C_k x: here feature by feature, without Fourier transforms, as an example has few
+    convolution  of all C_k x: here feature by feature, without Fourier transforms, as an example
+                 has few
 
 The inner product of the convolutions has the expectation (gamma x.z + coef0)^p.
 """
@@ -47,7 +48,9 @@ def place_among(n, value):
 
 @inner
 def add_sketch(target, source, place, amount, first):
-    """target += amount times source, rotated by `place`. The first source is 1 at place 0 and 0 elsewhere."""
+    """target += amount times source, rotated by `place`. The first source is 1 at place 0 and 0
+    elsewhere.
+    """
     if first:
         target[place] += amount
     else:
@@ -73,7 +76,9 @@ def convolve(m, x, k, source, target, factor):
 
 @passes
 def transform(m, states, rows, scratch):
-    """scores[t] = scale times the sketch of x_t. Overwrites `scratch`, two rows of as many numbers."""
+    """scores[t] = scale times the sketch of x_t. Overwrites `scratch`, two rows of as many
+    numbers.
+    """
     for t in range(rows.scores.shape[0]):
         x, z = example(m, rows, t), rows.scores[t]
         source, target = scratch[0], scratch[1]

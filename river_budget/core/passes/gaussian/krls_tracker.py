@@ -1,7 +1,8 @@
-"""KRLS-T: a Gaussian process on a budget that is updated with every example and forgets towards its prior.
+"""KRLS-T: a Gaussian process on a budget that is updated with every example and forgets towards its
+prior.
 
-S. Van Vaerenbergh, M. Lazaro-Gredilla, I. Santamaria. Kernel recursive least-squares tracker for time-varying regression.
-IEEE Trans. Neural Networks and Learning Systems 23, 2012.
+S. Van Vaerenbergh, M. Lazaro-Gredilla, I. Santamaria. Kernel recursive least-squares tracker for
+time-varying regression. IEEE Trans. Neural Networks and Learning Systems 23, 2012.
 
     paper                   here
     lambda                  forgetting
@@ -15,11 +16,13 @@ IEEE Trans. Neural Networks and Learning Systems 23, 2012.
     sigma_ft^2, sigma_yt^2  variance of f(x), spread of y
     sigma_0^2               errors / rows, the power of the signal
 
-The paper has the mean mu and the covariance Sigma of f at the basis. In terms of the coefficients and of `known`, going back to
-the prior, Sigma <- lambda Sigma + (1 - lambda) K and mu <- sqrt(lambda) mu, is a product with lambda, and with its root;
-and an update needs no product with Q, whose entries are as large as its basis is nearly dependent.
+The paper has the mean mu and the covariance Sigma of f at the basis. In terms of the coefficients
+and of `known`, going back to the prior, Sigma <- lambda Sigma + (1 - lambda) K and mu <-
+sqrt(lambda) mu, is a product with lambda, and with its root; and an update needs no product with Q,
+whose entries are as large as its basis is nearly dependent.
 
-The power is the maximum likelihood estimate of the authors' program, but here it forgets as the rest does.
+The power is the maximum likelihood estimate of the authors' program, but here it forgets as the
+rest does.
 """
 
 from __future__ import annotations
@@ -66,7 +69,9 @@ def learn(m, states, own, rows):
 
 @inlined
 def round_of(m, state, own, x, norm, f, y, w):
-    """Algorithm 1 of the paper: forget, include x in the basis, update, and remove what exceeds the budget."""
+    """Algorithm 1 of the paper: forget, include x in the basis, update, and remove what exceeds the
+    budget.
+    """
     head, n, k_xx, decay = m.head[0], m.head[0].count, self_kernel(m, norm), state.forgetting
     q, c, s = m.work[0], m.work[1], m.work[2]
     residual = k_xx - project(m, m.row, q)
@@ -103,7 +108,9 @@ def known_of(m, own, c):
 
 @inner
 def unknown(k_xx, known):
-    """The variance of f(x), which is between 0 and its prior variance; 0 where sums have overflowed."""
+    """The variance of f(x), which is between 0 and its prior variance; 0 where sums have
+    overflowed.
+    """
     return min(max(k_xx - known, 0.0), max(k_xx, 0.0)) if abs(known) < math.inf else 0.0
 
 
@@ -117,7 +124,9 @@ def count_error(state, error, spread):
 
 @inner
 def keep_budget(m, own):
-    """Remove vectors until the budget is kept, and old ones that a newcomer has made dependent on the others."""
+    """Remove vectors until the budget is kept, and old ones that a newcomer has made dependent on
+    the others.
+    """
     while m.head[0].count > m.head[0].budget:
         remove_from_basis(m, own, least_missed(m))
     while m.head[0].count > 1:

@@ -1,7 +1,7 @@
 """Bounded online gradient descent (BOGD) and BOGD++.
 
-P. Zhao, J. Wang, P. Wu, R. Jin, S. Hoi. Fast bounded online gradient descent algorithms for scalable kernel-based
-online learning. ICML 2012; the forms compared by J. Lu et al. JMLR 17, 2016.
+P. Zhao, J. Wang, P. Wu, R. Jin, S. Hoi. Fast bounded online gradient descent algorithms for
+scalable kernel-based online learning. ICML 2012; the forms compared by J. Lu et al. JMLR 17, 2016.
 
     paper    here
     B        budget
@@ -10,9 +10,10 @@ online learning. ICML 2012; the forms compared by J. Lu et al. JMLR 17, 2016.
     G        max_coefficient; NaN: none
     p_i      p, the probability that vector i is removed
 
-Gradient descent with decay. A full model removes a random vector and multiplies the coefficients of the others,
-so that the expected model stays the same: all by B / (B - 1), or with non-uniform sampling (BOGD++) each by
-1 / (1 - p_i). With squared losses this grows without bound, so regression only removes the oldest.
+Gradient descent with decay. A full model removes a random vector and multiplies the coefficients of
+the others, so that the expected model stays the same: all by B / (B - 1), or with non-uniform
+sampling (BOGD++) each by 1 / (1 - p_i). With squared losses this grows without bound, so regression
+only removes the oldest.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def learn(m, states, rows):
 
 @inlined
 def round_of(m, state, x, norm, f, y, w):
-    """f <- (1 - eta lambda) f; an example with a loss: f <- f - eta times the gradient, in the place of a random vector."""
+    """f <- (1 - eta lambda) f; an example with a loss: f <- f - eta times the gradient, in the
+    place of a random vector.
+    """
     loss, sign, plus, minus = loss_and_direction(m.head[0], f, y, state.epsilon)
     rescale(m, 1.0 - state.learning_rate * state.l2)
     if not (loss > 0.0 or (loss == 0.0 and m.head[0].task == BINARY)):
@@ -68,14 +71,18 @@ def round_of(m, state, x, norm, f, y, w):
 
 @passes
 def shrink_to_budget(m, states):
-    """Remove vectors by the rule of `learn` until the model keeps its budget, which a user has made smaller."""
+    """Remove vectors by the rule of `learn` until the model keeps its budget, which a user has made
+    smaller.
+    """
     while m.head[0].count > m.head[0].budget:
         remove(m, choose_and_enlarge_others(m, states[0]))
 
 
 @inner
 def choose_and_enlarge_others(m, state):
-    """Choose the vector to remove, and enlarge the coefficients of the others. Returns the slot of the chosen one."""
+    """Choose the vector to remove, and enlarge the coefficients of the others. Returns the slot of
+    the chosen one.
+    """
     n = m.head[0].count
     if m.head[0].maintenance == REMOVE_OLDEST:
         return oldest(m)

@@ -15,15 +15,17 @@ S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for SGD SVM training. 
 Binary examples use the hinge loss, several classes Crammer and Singer's, regression the
 epsilon-insensitive loss. The weight of an example multiplies its loss, hence the step.
 
-The ball of line 8 has the radius 1 / sqrt(lambda), as the hinge loss of w = 0 is 1. In general the optimum lies
-within sqrt(mean of weight * loss of 0) / sqrt(lambda), since there lambda |w|^2 = -<w, gradient of the loss>
-<= loss of 0. This file uses the mean over the examples so far.
+The ball of line 8 has the radius 1 / sqrt(lambda), as the hinge loss of w = 0 is 1. In general the
+optimum lies within sqrt(mean of weight * loss of 0) / sqrt(lambda), since there lambda |w|^2 = -<w,
+gradient of the loss> <= loss of 0. This file uses the mean over the examples so far.
 
-The model is brought back into the ball after the maintenance, with |w| after it, as in line 8 and as the proof needs
-it; phi_t in the text of the paper has |w| before. Its exact change by removing or merging takes another kernel row. So well
-inside the ball norm2 is an upper bound, as |w + Delta| <= |w| + |Delta|, and where the bound reaches the ball, |w|^2 is
-computed from scratch: on a9a with 100 vectors a pass takes .7 of the time. The authors' toolbox (BudgetedSVM) has no ball, and drops a newcomer
-that equals a stored vector, or adds up their coefficients; here a newcomer is always stored first.
+The model is brought back into the ball after the maintenance, with |w| after it, as in line 8 and
+as the proof needs it; phi_t in the text of the paper has |w| before. Its exact change by removing
+or merging takes another kernel row. So well inside the ball norm2 is an upper bound, as |w + Delta|
+<= |w| + |Delta|, and where the bound reaches the ball, |w|^2 is computed from scratch: on a9a with
+100 vectors a pass takes .7 of the time. The authors' toolbox (BudgetedSVM) has no ball, and drops a
+newcomer that equals a stored vector, or adds up their coefficients; here a newcomer is always
+stored first.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ INSIDE = 0.5  # share of the ball's squared radius: below it norm2 becomes a bou
 
 @passes
 def learn(m, states, rows):
-    """The pass for models that merge pairs. Each kind of strategy has its own pass, without the code of the others."""
+    """The pass for models that merge pairs. Each kind of strategy has its own pass, without the
+    code of the others.
+    """
     return learn_by(m, states, rows, add_merging, False)
 
 
@@ -83,7 +87,8 @@ def learn_projecting(m, states, rows):
 
 @inlined
 def learn_by(m, states, rows, add_and_keep_budget, always_exact):
-    """Learn the examples in order; scores[t] = f(x_t) before example t is learned. Returns how many were learned.
+    """Learn the examples in order; scores[t] = f(x_t) before example t is learned. Returns how many
+    were learned.
 
     always_exact: the strategy knows the exact change of |w|^2 anyway.
     """
@@ -129,9 +134,11 @@ def learn_by(m, states, rows, add_and_keep_budget, always_exact):
 
 @inner
 def check_norm(m, s):
-    """Replace norm2 by |w|^2 = sum_ij a_i . a_j k(x_i, x_j), from scratch; count a repair if it had drifted.
+    """Replace norm2 by |w|^2 = sum_ij a_i . a_j k(x_i, x_j), from scratch; count a repair if it had
+    drifted.
 
-    It takes as long as a kernel row for every vector: norm2 becomes a bound where that will probably take longer.
+    It takes as long as a kernel row for every vector: norm2 becomes a bound where that will
+    probably take longer.
     """
     head, total = m.head[0], 0.0
     for j in range(head.count):

@@ -1,6 +1,7 @@
 """NORMA, and its form for novelty detection.
 
-J. Kivinen, A. Smola, R. Williamson. Online learning with kernels. IEEE Trans. Signal Processing 52, 2004.
+J. Kivinen, A. Smola, R. Williamson. Online learning with kernels. IEEE Trans. Signal Processing 52,
+2004.
 
     paper      here
     eta        learning_rate
@@ -8,8 +9,8 @@ J. Kivinen, A. Smola, R. Williamson. Online learning with kernels. IEEE Trans. S
     nu         nu, the share of examples that end up with a loss
     rho, eps   level: the margin, the width of the tube, or the threshold of novelty
 
-In every round the coefficients decay. An example with a loss becomes a support vector. The level changes so
-that a share nu of the examples has a loss. A full model removes its oldest vector.
+In every round the coefficients decay. An example with a loss becomes a support vector. The level
+changes so that a share nu of the examples has a loss. A full model removes its oldest vector.
 """
 
 from __future__ import annotations
@@ -77,7 +78,8 @@ def learn_novelty_projecting(m, states, rows):
 
 @inlined
 def learn_novelty_by(m, states, rows, add_and_keep_budget):
-    """Learn examples without targets; scores[t] = rho - f(x_t) before, and targets[t] = rho, or NaN while there is no vector.
+    """Learn examples without targets; scores[t] = rho - f(x_t) before, and targets[t] = rho, or NaN
+    while there is no vector.
 
     f <- (1 - eta lambda) f, + eta k(x, .) if x is novel, and a step of rho.
     """

@@ -1,14 +1,15 @@
 """Online gradient descent with kernels, without a budget.
 
-J. Kivinen, A. Smola, R. Williamson. Online learning with kernels. IEEE Trans. Signal Processing 52, 2004,
-without weight decay, as the baseline of J. Lu et al. Large scale online kernel learning. JMLR 17, 2016.
+J. Kivinen, A. Smola, R. Williamson. Online learning with kernels. IEEE Trans. Signal Processing 52,
+2004, without weight decay, as the baseline of J. Lu et al. Large scale online kernel learning. JMLR
+17, 2016.
 
     paper   here
     eta     learning_rate
     alpha   coefficients
 
-Every example with a loss becomes a support vector with coefficient eta in the direction of the loss; in regression eta
-times the residual.
+Every example with a loss becomes a support vector with coefficient eta in the direction of the
+loss; in regression eta times the residual.
 """
 
 from __future__ import annotations

@@ -7,11 +7,12 @@ Z. Wang, S. Vucetic. Online passive-aggressive algorithms on a budget. AISTATS 2
     C        C
     tau      tau = min(C, loss / |direction|^2 k(x, x)), the step of an example with a loss
     r        r, the vector that a full model replaces by this example
-    V        the heirs of r, over which its contribution is spread by least squares: the newcomer (BPA-S: SIMPLE); also the
-             nearest neighbour of r, which every vector remembers (BPA-NN: NEAREST); or all others (BPA-P: PROJECTION)
+    V        the heirs of r, over which its contribution is spread by least squares: the newcomer
+             (BPA-S: SIMPLE); also the nearest neighbour of r, which every vector remembers (BPA-NN:
+             NEAREST); or all others (BPA-P: PROJECTION)
 
-The loss on the new example is the same for every r, so r is the vector whose removal changes the model least: |a_r|^2 times
-the squared distance of k(x_r, .) to the span of V.
+The loss on the new example is the same for every r, so r is the vector whose removal changes the
+model least: |a_r|^2 times the squared distance of k(x_r, .) to the span of V.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ def round_of(m, state, x, norm, f, y, w):
 
 @inner
 def exchange(m, x, norm):
-    """BPA-S: replace vector r by the newcomer t, which inherits k_rt / k_tt times its coefficients. Returns the slot."""
+    """BPA-S: replace vector r by the newcomer t, which inherits k_rt / k_tt times its coefficients.
+    Returns the slot.
+    """
     n, loss, row, k_tt = m.head[0].count, m.buffer, m.row, self_kernel(m, norm)
     weights_into(m, loss)
     for r in range(n):
@@ -84,7 +87,9 @@ def exchange(m, x, norm):
 
 @inner
 def exchange_with_neighbour(m, x, norm):
-    """BPA-NN: replace r by the newcomer, which inherits its coefficients with r's nearest neighbour. Returns the slot."""
+    """BPA-NN: replace r by the newcomer, which inherits its coefficients with r's nearest
+    neighbour. Returns the slot.
+    """
     n, loss, row, k_tt = m.head[0].count, m.buffer, m.row, self_kernel(m, norm)
     weights_into(m, loss)
     for r in range(n):
@@ -116,7 +121,9 @@ def move_share(m, r, heir, share):
 
 @inner
 def shares(m, r, row, k_tt):
-    """(p, q) with k(x_r, .) = p k(x_t, .) + q k(x_n, .) by least squares, for the newcomer t and the neighbour n of r."""
+    """(p, q) with k(x_r, .) = p k(x_t, .) + q k(x_n, .) by least squares, for the newcomer t and
+    the neighbour n of r.
+    """
     n = int(m.per_vector[NEIGHBOUR, r])
     if n < 0:
         return row[r] / k_tt if k_tt > 0.0 else 0.0, 0.0
@@ -131,7 +138,9 @@ def shares(m, r, row, k_tt):
 
 @inner
 def update_neighbours(m, j):
-    """For a new vector j, find its nearest neighbour, and update the vectors whose nearest neighbour j is now."""
+    """For a new vector j, find its nearest neighbour, and update the vectors whose nearest
+    neighbour j is now.
+    """
     n, per_vector, row = m.head[0].count, m.per_vector, m.row
     find_neighbour(m, j)
     lost = m.work[0]
@@ -164,7 +173,9 @@ def find_neighbour(m, j):
 
 @inner
 def exchange_by_projection(m, x, norm, plus, minus, step):
-    """BPA-P: add the newcomer and project r on all others. A newcomer in the span of the support is projected itself."""
+    """BPA-P: add the newcomer and project r on all others. A newcomer in the span of the support is
+    projected itself.
+    """
     _, _, stored = add_or_project(m, x, norm, plus, minus, step)
     if stored and m.head[0].count > m.head[0].budget:
         project_out(m, cheapest(m, m.head[0].count - 1))
@@ -174,7 +185,8 @@ def exchange_by_projection(m, x, norm, plus, minus, step):
 def shrink_to_budget(m, states):
     """Remove vectors until the model keeps its budget, which a user has made smaller.
 
-    There is no newcomer: the removed vector's neighbour inherits, or all others, or none, by variant.
+    There is no newcomer: the removed vector's neighbour inherits, or all others, or none, by
+    variant.
     """
     state, head = states[0], m.head[0]
     if state.code == PROJECTION:

@@ -7,8 +7,8 @@ K. Crammer, J. Kandola, Y. Singer. Online classification on a budget. NIPS 2003.
     beta     margin
     f(x_i)   scores, of every vector, updated with every step: row 0 of per_vector
 
-Every example with y f(x) <= beta becomes a support vector with coefficient y. A full model drops the vector that is
-classified best without itself: the largest y_i (f(x_i) - a_i k(x_i, x_i)).
+Every example with y f(x) <= beta becomes a support vector with coefficient y. A full model drops
+the vector that is classified best without itself: the largest y_i (f(x_i) - a_i k(x_i, x_i)).
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from ...memory import record
 from ...rounds.losses import clamp_step, loss_and_direction
 from ...rounds.observe import learn_rows, observe
 
-# Margins that differ by a smaller share of the margin, or of the vector's own part of it, count as equal
+# Margins that differ by a smaller share of the margin, or of the vector's own part of it, count as
+# equal
 TIE = 1e-9
 STATE = record("f8 margin")
 
@@ -33,7 +34,9 @@ def learn(m, states, rows):
 
 @inlined
 def round_of(m, state, x, norm, f, y, w):
-    """An example with y f(x) <= beta: f <- f + y k(x, .), then, above the budget, remove the easiest vector."""
+    """An example with y f(x) <= beta: f <- f + y k(x, .), then, above the budget, remove the
+    easiest vector.
+    """
     if y * f[0] > state.margin:
         return
     _, _, plus, minus = loss_and_direction(m.head[0], f, y, 0.0)
@@ -54,7 +57,9 @@ def shrink_to_budget(m):
 
 @inner
 def remove_easiest(m):
-    """Remove the vectors that are classified best without themselves, until the model keeps its budget."""
+    """Remove the vectors that are classified best without themselves, until the model keeps its
+    budget.
+    """
     head, scores, coefficients = m.head[0], m.per_vector[0], m.coefficients[0]
     while head.count > head.budget:
         margins, easiest = m.buffer, 0

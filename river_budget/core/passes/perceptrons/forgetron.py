@@ -1,6 +1,7 @@
 """Forgetron: a kernel Perceptron that shrinks its coefficients before it removes the oldest vector.
 
-O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 2005.
+O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron: a kernel-based Perceptron on a fixed budget.
+NIPS 2005.
 
     paper    here
     B        budget
@@ -11,8 +12,9 @@ O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron: a kernel-based Perceptron
     phi_t    factor by which the model shrinks
     Q_t      state.damage, what removals have cost so far
 
-The bound of the paper asks for k(x, x) <= 1, so other kernels are normalised. With several classes and in
-regression the same rule is a heuristic: the weight is that of the vector's own class, or its absolute value.
+The bound of the paper asks for k(x, x) <= 1, so other kernels are normalised. With several classes
+and in regression the same rule is a heuristic: the weight is that of the vector's own class, or its
+absolute value.
 """
 
 from __future__ import annotations
@@ -58,14 +60,18 @@ def round_of(m, state, x, norm, f, y, w):
 
 @passes
 def shrink_to_budget(m, states):
-    """Remove vectors by the rule of `learn` until the model keeps its budget, which a user has made smaller."""
+    """Remove vectors by the rule of `learn` until the model keeps its budget, which a user has made
+    smaller.
+    """
     while m.head[0].count > m.head[0].budget:
         shrink_and_remove_oldest(m, states[0])
 
 
 @inner
 def shrink_and_remove_oldest(m, state):
-    """Multiply the model by the largest factor that keeps the bound, and remove the oldest vector."""
+    """Multiply the model by the largest factor that keeps the bound, and remove the oldest
+    vector.
+    """
     r, f = oldest(m), m.last
     row_of_vector(m, r)
     score_row(m, m.row, f)
@@ -80,7 +86,9 @@ def shrink_and_remove_oldest(m, state):
 
 @inner
 def weight_and_margin(m, r, f):
-    """(weight, margin) of vector r: lambda and mu of the paper, positive if they agree with its target."""
+    """(weight, margin) of vector r: lambda and mu of the paper, positive if they agree with its
+    target.
+    """
     head, coefficients = m.head[0], m.coefficients
     if head.task == MULTICLASS:  # the class of a vector is the one with the positive coefficient
         y = 0
@@ -103,8 +111,9 @@ def damage(weight, factor, margin):
 def largest_factor(weight, margin, spent, mistakes):
     """The largest phi in (0, 1] with damage(weight, phi, margin) + spent <= 15/32 mistakes.
 
-    A quadratic a phi^2 + b phi + c <= 0 with c < 0 <= b: phi = 1 if that fulfils it, or else the smallest positive
-    root, in the form that neither cancels nor divides by a. (If rounding has made c >= 0, phi is 0.)
+    A quadratic a phi^2 + b phi + c <= 0 with c < 0 <= b: phi = 1 if that fulfils it, or else the
+    smallest positive root, in the form that neither cancels nor divides by a. (If rounding has made
+    c >= 0, phi is 0.)
     """
     a, b, c = weight * (weight - 2.0 * margin), 2.0 * weight, spent - 15.0 / 32.0 * mistakes
     if a + b + c <= 0.0:

@@ -1,19 +1,20 @@
 """The kernel Perceptron, and the randomised budget Perceptron (RBP).
 
-F. Rosenblatt. The Perceptron. Psychological Review 65, 1958; with kernels: Y. Freund, R. Schapire. Large
-margin classification using the Perceptron algorithm. Machine Learning 37, 1999.
-G. Cavallanti, N. Cesa-Bianchi, C. Gentile. Tracking the best hyperplane with a simple budget Perceptron.
-Machine Learning 69, 2007.
+F. Rosenblatt. The Perceptron. Psychological Review 65, 1958; with kernels: Y. Freund, R. Schapire.
+Large margin classification using the Perceptron algorithm. Machine Learning 37, 1999. G.
+Cavallanti, N. Cesa-Bianchi, C. Gentile. Tracking the best hyperplane with a simple budget
+Perceptron. Machine Learning 69, 2007.
 
     paper   here
     B       budget
     w       coefficients
-    y       sign; of several classes y is `plus`, and the one predicted instead `minus` (core/rounds/losses.py)
+    y       sign; of several classes y is `plus`, and the one predicted instead `minus`
+            (core/rounds/losses.py)
 
-Every mistake becomes a support vector. RBP does the same with a budget: a full model removes one of its old vectors,
-all equally likely. Other strategies use the same pass; removal of the oldest is the first algorithm of section
-3 in O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron. NIPS 2005. In regression an error above epsilon is a mistake,
-and the step is the learning rate.
+Every mistake becomes a support vector. RBP does the same with a budget: a full model removes one of
+its old vectors, all equally likely. Other strategies use the same pass; removal of the oldest is
+the first algorithm of section 3 in O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron. NIPS
+2005. In regression an error above epsilon is a mistake, and the step is the learning rate.
 """
 
 from __future__ import annotations

@@ -1,15 +1,18 @@
-"""Projectron and Projectron++: mistakes close to the span of the support are projected on it instead of stored.
+"""Projectron and Projectron++: mistakes close to the span of the support are projected on it
+instead of stored.
 
-F. Orabona, J. Keshet, B. Caputo. Bounded kernel-based online learning. JMLR 10, 2009: project if the squared
-distance to the span of the support is at most eta (`threshold`).
-J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016: store everything
-until the budget is full, then project everything.
+F. Orabona, J. Keshet, B. Caputo. Bounded kernel-based online learning. JMLR 10, 2009: project if
+the squared distance to the span of the support is at most eta (`threshold`). J. Lu, S. Hoi, J.
+Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016: store everything until the
+budget is full, then project everything.
 
-With span="class" and three classes or more, each class has its own span (core/budget/class_projection.py), as in the
-program of Orabona (k_projectron2_multi_train in DOGMA), with which the paper of 2010 compares.
+With span="class" and three classes or more, each class has its own span
+(core/budget/class_projection.py), as in the program of Orabona (k_projectron2_multi_train in
+DOGMA), with which the paper of 2010 compares.
 
-A Projectron never removes a vector, as in the papers, with one exception: if a newcomer makes an old vector a linear
-combination of the others up to rounding, `remove_dependent` projects the old one, as the factor would become imprecise.
+A Projectron never removes a vector, as in the papers, with one exception: if a newcomer makes an
+old vector a linear combination of the others up to rounding, `remove_dependent` projects the old
+one, as the factor would become imprecise.
 
     paper           here
     eta             threshold
@@ -87,7 +90,9 @@ def learn_by(m, states, rows, learn_example):
 
 @inner
 def learn_on_span(m, state, x, norm, loss, plus, minus, amount, mistake):
-    """A mistake: f <- f + y P k(x, .) near the span of the support, else f + y k(x, .). A margin error: f + tau y P k(x, .)."""
+    """A mistake: f <- f + y P k(x, .) near the span of the support, else f + y k(x, .). A margin
+    error: f + tau y P k(x, .).
+    """
     d, k_xx = m.work[0], self_kernel(m, norm)
     length = project(m, m.row, d)
     residual = max(k_xx - length, 0.0)
@@ -115,7 +120,9 @@ def learn_on_spans(m, state, x, norm, loss, plus, minus, amount, mistake):
 
 @inner
 def project_by_class(m, state, x, norm, loss, plus, minus, amount, mistake):
-    """Learn x where each class has its own span: d and length are those of class plus, e and other of class minus."""
+    """Learn x where each class has its own span: d and length are those of class plus, e and other
+    of class minus.
+    """
     k_xx = self_kernel(m, norm)
     d, e, products = m.work[0], m.work[1], m.work[2]
     length = project_on_class(m, m.row, plus, d, products)
@@ -147,7 +154,9 @@ def project_by_class(m, state, x, norm, loss, plus, minus, amount, mistake):
 
 @inner
 def is_projected(m, state, residual, k_xx):
-    """Whether a mistake is projected: the budget is full, or x lies (nearly) in the span of the support."""
+    """Whether a mistake is projected: the budget is full, or x lies (nearly) in the span of the
+    support.
+    """
     full = m.head[0].count >= m.head[0].budget
     return full or residual <= state.threshold or residual <= TINY * k_xx
 
@@ -171,7 +180,9 @@ def share_of_margin_error(m, state, loss, length, residual):
 
 @passes
 def shrink_to_budget(m, states):
-    """Project the lightest vectors on the others until the model keeps its budget, which a user has made smaller."""
+    """Project the lightest vectors on the others until the model keeps its budget, which a user has
+    made smaller.
+    """
     by_class = states[0].by_class != 0 and m.coefficients.shape[0] > 1
     while m.head[0].count > m.head[0].budget:
         p = lightest(m, m.buffer)

@@ -1,12 +1,12 @@
 """The kernelised stochastic batch Perceptron, on a window of examples.
 
-A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012, algorithm 1,
-whose lines are numbered here; with a bias, a pair of examples takes the place of one. The window is not in the
-paper, where all examples are known from the start.
+A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012,
+algorithm 1, whose lines are numbered here; with a bias, a pair of examples takes the place of one.
+The window is not in the paper, where all examples are known from the start.
 
     paper        here
-    alpha_i y_i  coefficients[0, i]; in a refined model the scaled mean of the iterates, while row KEPT of
-                 per_vector holds the last iterate
+    alpha_i y_i  coefficients[0, i]; in a refined model the scaled mean of the iterates, while row
+                 KEPT of per_vector holds the last iterate
     c_i          per_vector[RESPONSES, i] = y_i <w, phi(x_i)>
     |w|^2        state.norm2; the paper calls sum_i alpha_i c_i the norm, which is its square
     nu           state.slack
@@ -15,7 +15,8 @@ paper, where all examples are known from the start.
     T            state.iterations
     t            state.done
 
-A small window stores its Gram matrix (in `factor`); for a large one the pass computes rows as it needs them.
+A small window stores its Gram matrix (in `factor`); for a large one the pass computes rows as it
+needs them.
 """
 
 from __future__ import annotations
@@ -99,7 +100,9 @@ def round_of(m, state, x, norm, f, y, w):
 
 @inner
 def slot_for_newcomer(m, state):
-    """A free slot, or the slot to overwrite, or -1 if reservoir sampling leaves out the newcomer."""
+    """A free slot, or the slot to overwrite, or -1 if reservoir sampling leaves out the
+    newcomer.
+    """
     head = m.head[0]
     if head.count < head.budget:
         return head.count
@@ -166,7 +169,9 @@ def add_response(m, row, amount, factor):
 
 @inner
 def can_iterate(m, state):
-    """Whether there are examples to iterate on; with a bias there must be both classes, or the margin has no bound."""
+    """Whether there are examples to iterate on; with a bias there must be both classes, or the
+    margin has no bound.
+    """
     n = m.head[0].count
     return n > 0 and (state.fit_bias == 0 or 0 < state.positives < n)
 
@@ -187,7 +192,9 @@ def first_step(m):
 
 @inner
 def iterate(m, state, unit):
-    """One iteration: a step towards an example below the water level; with a bias, half a step to one of each class."""
+    """One iteration: a step towards an example below the water level; with a bias, half a step to
+    one of each class.
+    """
     state.done += 1
     step = unit / math.sqrt(state.done)  # line 4
     if state.fit_bias:
@@ -280,7 +287,9 @@ def restore_last_iterate(m, state):
 
 @inner
 def check_responses(m, state):
-    """Check one response and |w|^2, and compute all responses and |w|^2 from scratch if they have drifted."""
+    """Check one response and |w|^2, and compute all responses and |w|^2 from scratch if they have
+    drifted.
+    """
     n, c = m.head[0].count, m.per_vector[RESPONSES]
     i = (state.seen // CHECK_INTERVAL) % n
     length = math.sqrt(state.norm2 * max(self_kernel(m, m.norms[i]), 0.0))
@@ -322,7 +331,9 @@ def score(m, states, rows):
 
 @passes
 def shrink_to_window(m, states):
-    """Remove the oldest examples until the model keeps its window, which a user has made smaller."""
+    """Remove the oldest examples until the model keeps its window, which a user has made
+    smaller.
+    """
     state, head = states[0], m.head[0]
     if state.refined:
         restore_last_iterate(m, state)

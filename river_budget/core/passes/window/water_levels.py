@@ -1,9 +1,11 @@
-"""Water levels: how high a volume of water stands over columns of given heights; examples below the level.
+"""Water levels: how high a volume of water stands over columns of given heights; examples below the
+level.
 
-A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012, algorithms 2
-and 3. The level gamma solves sum_i max(0, gamma - c_i) = volume, which makes it the best margin that can be
-had for that much slack. With a bias there are two basins, one of positives and one of negatives. The
-bias lowers one level as it lifts the other, and at the optimum as many columns are under water in both.
+A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012,
+algorithms 2 and 3. The level gamma solves sum_i max(0, gamma - c_i) = volume, which makes it the
+best margin that can be had for that much slack. With a bias there are two basins, one of positives
+and one of negatives. The bias lowers one level as it lifts the other, and at the optimum as many
+columns are under water in both.
 
     paper    here
     c        heights
@@ -28,8 +30,8 @@ from ...random_numbers import below
 def water_level(heights, n, volume, rest):
     """The water level over n columns. `rest` is room for n numbers.
 
-    If water covers all columns, the level is (volume + sum) / n. Columns above the level are left out, which
-    lowers the level, until there are none.
+    If water covers all columns, the level is (volume + sum) / n. Columns above the level are left
+    out, which lowers the level, until there are none.
     """
     total = 0.0
     for j in range(n):
@@ -69,8 +71,9 @@ def partition(values, low, high, pivot, rest):
 
 @inner
 def select(values, start, end, rank, rest):
-    """Rearrange values[start:end] so that the one of this rank stands in its place, with none larger before
-    it and none smaller behind it."""
+    """Rearrange values[start:end] so that the one of this rank stands in its place, with none
+    larger before it and none smaller behind it.
+    """
     low, high = start, end
     while high - low > 1:
         a, b, c = values[low], values[(low + high) // 2], values[high - 1]
@@ -95,7 +98,9 @@ def total_of(values, low, high):
 
 @inner
 def room_above(values, n, covered, depth):
-    """How far the water may rise above the highest covered column without covering another, at most `depth`."""
+    """How far the water may rise above the highest covered column without covering another, at most
+    `depth`.
+    """
     room = depth
     for j in range(covered, n):
         room = min(room, values[j] - values[covered - 1])
@@ -104,12 +109,12 @@ def room_above(values, n, covered, depth):
 
 @inner
 def water_levels(u, n_u, v, n_v, volume, rest):
-    """The levels over the columns u of positives and v of negatives, which it rearranges. `rest` is memory
-    for as many numbers as the longer one has.
+    """The levels over the columns u of positives and v of negatives, which it rearranges. `rest` is
+    memory for as many numbers as the longer one has.
 
-    `covered` is the largest number k such that filling both basins up to their k-th lowest columns takes
-    less than the volume. Bisection finds it and only looks at columns that may still be the k-th. Among
-    all biases that are equally good this takes the middle one.
+    `covered` is the largest number k such that filling both basins up to their k-th lowest columns
+    takes less than the volume. Bisection finds it and only looks at columns that may still be the
+    k-th. Among all biases that are equally good this takes the middle one.
     """
     first, last = 1, min(n_u, n_v)  # the interval in which k lies
     sorted_up_to, end_u, end_v = 0, n_u, n_v  # the columns that may be the k-th
@@ -134,7 +139,8 @@ def water_levels(u, n_u, v, n_v, volume, rest):
     return top_u + 0.5 * (depth + room_u - room_v), top_v + 0.5 * (depth - room_u + room_v)
 
 
-# an example below the water level: lines 5 and 6 of the batch Perceptron (symbols as in sbp.py), and its bias
+# an example below the water level: lines 5 and 6 of the batch Perceptron (symbols as in sbp.py),
+# and its bias
 
 
 LABELS, RESPONSES, PULLS, KEPT, SUMS = range(5)  # rows per vector
@@ -149,7 +155,9 @@ def tolerance(level):
 
 @inner
 def pick(m, state):
-    """Lines 5 and 6: draw one of the examples under water uniformly, counted in the order of the slots."""
+    """Lines 5 and 6: draw one of the examples under water uniformly, counted in the order of the
+    slots.
+    """
     n, c = m.head[0].count, m.per_vector[RESPONSES]
     level = water_level(c, n, n * state.slack, m.buffer)
     high = level + tolerance(level)
@@ -168,7 +176,9 @@ def count_between(m, sign, low, high):
 
 @inner
 def slot_of_rank(m, sign, low, high, rank):
-    """The slot of the example with this rank, in the order of slots, among those that `count_between` counts."""
+    """The slot of the example with this rank, in the order of slots, among those that
+    `count_between` counts.
+    """
     c, labels, left = m.per_vector[RESPONSES], m.per_vector[LABELS], rank
     for j in range(m.head[0].count):
         if low <= c[j] <= high and labels[j] * sign >= 0.0:
@@ -195,7 +205,9 @@ def levels_of(m, c, volume):
 
 @inner
 def pick_pair(m, state):
-    """Draw a positive and a negative example, each uniformly among the k lowest of its class at or below the level."""
+    """Draw a positive and a negative example, each uniformly among the k lowest of its class at or
+    below the level.
+    """
     n = m.head[0].count
     plus, minus = levels_of(m, m.per_vector[RESPONSES], n * state.slack)
     n_plus = count_between(m, 1.0, -math.inf, plus + tolerance(plus))
@@ -207,7 +219,9 @@ def pick_pair(m, state):
 
 @inner
 def slot_of_lowest_rank(m, sign, level, rank):
-    """The slot of the example with this rank: first those below the level, in the order of slots, then those at it."""
+    """The slot of the example with this rank: first those below the level, in the order of slots,
+    then those at it.
+    """
     low, high = level - tolerance(level), level + tolerance(level)
     under = np.nextafter(low, -np.inf)
     n_under = count_between(m, sign, -math.inf, under)

@@ -1,8 +1,8 @@
-"""AutoKernel's classifier on words: experts that need no dense rows, under the same mixer and calibration
-(examples/auto_kernel.md, Words).
+"""AutoKernel's classifier on words: experts that need no dense rows, under the same mixer and
+calibration (examples/auto_kernel.md, Words).
 
-The experts are the prior and those of learners.py: linear and confident on x / |x|, and the two of counts. v of the
-confident one is the mean of p (1 - p), of two classes its double.
+The experts are the prior and those of learners.py: linear and confident on x / |x|, and the two of
+counts. v of the confident one is the mean of p (1 - p), of two classes its double.
 """
 
 from __future__ import annotations

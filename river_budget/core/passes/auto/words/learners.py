@@ -1,10 +1,14 @@
-"""What a model of words learns of each name: two linear models, and counts (examples/auto_kernel.md, Words).
+"""What a model of words learns of each name: two linear models, and counts
+(examples/auto_kernel.md, Words).
 
-x is an example of core/expansion/examples.py. A name has a row of m.vectors, at the place that Python gives it:
+x is an example of core/expansion/examples.py. A name has a row of m.vectors, at the place that
+Python gives it:
 
     row[G], row[S]  the sums below
-    row[SEEN]       the round after the one in which the name came last; 0 of a name that is not learned yet
-    row[WEIGHTS:]   a weight per column of the linear model, then of the confident one, then n_ic per class
+    row[SEEN]       the round after the one in which the name came last; 0 of a name that is not
+                    learned yet
+    row[WEIGHTS:]   a weight per column of the linear model, then of the confident one, then n_ic
+                    per class
 
 N_c  totals, sums of n_ic; V  state.held, the number of names that are learned; e_c  errors[c]; x_i times `inverse`,
 of which each model has its own
@@ -15,12 +19,12 @@ confident   S <- .9999 S + v x_i^2,  w_c += g e_c x_i / (.3 + S): a Gaussian for
 counts      naive Bayes of words: log prior_c + sum_i x_i log((n_ic + a) / (N_c + a V)) with a = 1
 few counts  the same with a = .1, over the root of the sum of the x_i that are known
 
-n_ic and N_c fade by .9998 a round, those of a name when it comes. Counted are values above 0, up to 1000.
-The bias has a row of its own, room.bias, and its x is 1.
+n_ic and N_c fade by .9998 a round, those of a name when it comes. Counted are values above 0, up to
+1000. The bias has a row of its own, room.bias, and its x is 1.
 
 J. Duchi, E. Hazan, Y. Singer. Adaptive subgradient methods for online learning and stochastic optimization. JMLR 12,
 2011. K. Crammer, A. Kulesza, M. Dredze. Adaptive regularization of weight vectors. NIPS 22, 2009.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -100,7 +104,9 @@ def learn_linear(vectors, bias, x, inverse, rate, errors):
 
 @inner
 def learn_confident(vectors, bias, x, inverse, curve, bounded, errors):
-    """Weights with little precision learn most. bounded: all steps together take no more than the whole error."""
+    """Weights with little precision learn most. bounded: all steps together take no more than the
+    whole error.
+    """
     columns, factor, total = errors.shape[0], 1.0, 0.0
     for i in range(x[0].shape[0] + 1):
         row, value = entry(vectors, bias, x, i, inverse)
@@ -147,8 +153,9 @@ def meet(vectors, state, places, first):
 
 @inlined
 def count_scores(vectors, state, prior, totals, opinions, x):
-    """Naive Bayes of words, with two kinds of smoothing. Per class, and then for columns: of two classes the second has
-    half of the logarithm of the odds."""
+    """Naive Bayes of words, with two kinds of smoothing. Per class, and then for columns: of two
+    classes the second has half of the logarithm of the odds.
+    """
     scores, n = opinions.scores, totals.shape[0]
     many, few = opinions.shares[MIXTURE], opinions.logs[MIXTURE]  # until there is a mixture
     known = add_logs(vectors, state, x, first_count(scores.shape[1]), many, few)
@@ -166,7 +173,9 @@ def count_scores(vectors, state, prior, totals, opinions, x):
 
 @inner
 def add_logs(vectors, state, x, first, many, few):
-    """Write sum_i x_i log(n_ic + a), with one a to `many` and with the other to `few`. Returns sum_i x_i."""
+    """Write sum_i x_i log(n_ic + a), with one a to `many` and with the other to `few`. Returns
+    sum_i x_i.
+    """
     places, values, known, n = x[0], x[1], 0.0, many.shape[0]
     for c in range(n):
         many[c] = few[c] = 0.0

@@ -1,11 +1,13 @@
-"""AutoKernel's regressor on words: experts that need no dense rows, under the same mixer (examples/auto_kernel.md, Words).
+"""AutoKernel's regressor on words: experts that need no dense rows, under the same mixer
+(examples/auto_kernel.md, Words).
 
 The experts are the last target, and
 
     linear     of learners.py, on x / |x|, with errors in units of sy
-    confident  on x / m, where m is the usual |x|, the root of state.length; v and g are those of the weight of the row
-    means      sum_i x_i d_i / (n_i + 1) / sum_i x_i over known names: n_i is the count of a name, and d_i the sum of
-               y - my when it came
+    confident  on x / m, where m is the usual |x|, the root of state.length; v and g are those of
+               the weight of the row
+    means      sum_i x_i d_i / (n_i + 1) / sum_i x_i over known names: n_i is the count of a name,
+               and d_i the sum of y - my when it came
 
 Errors are bounded as those of the other experts.
 """
@@ -112,7 +114,9 @@ def learn_words(vectors, bias, state, errors, x, square, w):
 
 @inner
 def mean_of_words(vectors, state, x, first):
-    """How far targets were from the mean when these names came, each drawn to 0 as if by one more row."""
+    """How far targets were from the mean when these names came, each drawn to 0 as if by one more
+    row.
+    """
     places, values, known, total = x[0], x[1], 0.0, 0.0
     for i in range(places.shape[0]):
         row = vectors[places[i]]
