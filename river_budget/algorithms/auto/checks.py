@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,7 @@ def check_tables(model: Any) -> None:
     """Raise for numbers of which compiled code would take a root or a logarithm, or that overflow."""
     bounds, room = dict.fromkeys(("moments", "trend"), LARGE**2), model._tables
     bounds |= {"covariance": 10.0 * MOST_VARIANCE, "metric": 1e9}
+    bounds |= dict.fromkeys(("first_rows", "values"), math.inf)  # as they came
     for name, table in model.algorithm.columns.tables(model).items():
         if float(np.abs(table).max(initial=0)) > bounds.get(name, LARGE):
             raise ValueError("some of its weights are out of range")
@@ -106,7 +108,7 @@ def check_means(model: Any) -> None:
         (np.isin(coded, np.arange(n)) & (len(np.unique(coded)) == len(coded))).all()
         and (counts >= 0.0).all()
         and (np.count_nonzero(counts, axis=1) <= MOST_KEPT).all()
-        and all((np.abs(room[name]) <= LARGE).all() for name in ("sums", "counts", "first_rows"))
+        and all((np.abs(room[name]) <= LARGE).all() for name in ("sums", "counts"))
         and (model.watches != core.KEEPS or model.state_record().rounds <= core.FIRST_ROWS)
     )
     if not good:
