@@ -4,6 +4,7 @@ in their ranges.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,7 @@ def check_tables(model: Any) -> None:
     """
     bounds, room = dict.fromkeys(("moments", "trend"), LARGE**2), model._tables
     bounds |= {"covariance": 10.0 * MOST_VARIANCE, "metric": 1e9}
+    bounds |= dict.fromkeys(("first_rows", "values"), math.inf)  # as they came
     for name, table in model.algorithm.columns.tables(model).items():
         if float(np.abs(table).max(initial=0)) > bounds.get(name, LARGE):
             raise ValueError("some of its weights are out of range")
@@ -110,8 +112,13 @@ def check_means(model: Any) -> None:
         (np.isin(coded, np.arange(n)) & (len(np.unique(coded)) == len(coded))).all()
         and (counts >= 0.0).all()
         and (np.count_nonzero(counts, axis=1) <= MOST_KEPT).all()
+<<<<<<< HEAD
         and all((np.abs(room[name]) <= LARGE).all() for name in ("sums", "counts", "first_rows"))
         and (model._watches != core.KEEPS or model._state_record().rounds <= core.FIRST_ROWS)
+=======
+        and all((np.abs(room[name]) <= LARGE).all() for name in ("sums", "counts"))
+        and (model.watches != core.KEEPS or model.state_record().rounds <= core.FIRST_ROWS)
+>>>>>>> h-trend
     )
     if not good:
         raise ValueError("what it knows of targets by value is out of range")

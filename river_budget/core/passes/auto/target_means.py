@@ -23,8 +23,7 @@ kept of each, and any further one counts as new.
 from __future__ import annotations
 
 from ...compiling import inner
-from ...numerics import bits_of, clamp
-from .scaling import LARGEST_VALUE
+from ...numerics import bits_of
 from .tables import FIRST_ROWS, KEEPS, MOST_VALUES
 
 LEAST_VALUES, MOST_NAMES = 3, 60
@@ -81,7 +80,7 @@ def keep_row(means, state, x, y, w):
         kept = means.first_rows[state.rounds]
         kept[0], kept[1] = y, w
         for f in range(state.features):
-            kept[2 + f] = clamp(x[f], LARGEST_VALUE)  # as it is scaled
+            kept[2 + f] = x[f]
 
 
 @inner
