@@ -112,13 +112,8 @@ def check_means(model: Any) -> None:
         (np.isin(coded, np.arange(n)) & (len(np.unique(coded)) == len(coded))).all()
         and (counts >= 0.0).all()
         and (np.count_nonzero(counts, axis=1) <= MOST_KEPT).all()
-<<<<<<< HEAD
-        and all((np.abs(room[name]) <= LARGE).all() for name in ("sums", "counts", "first_rows"))
-        and (model._watches != core.KEEPS or model._state_record().rounds <= core.FIRST_ROWS)
-=======
         and all((np.abs(room[name]) <= LARGE).all() for name in ("sums", "counts"))
-        and (model.watches != core.KEEPS or model.state_record().rounds <= core.FIRST_ROWS)
->>>>>>> h-trend
+        and (model._watches != core.KEEPS or model._state_record().rounds <= core.FIRST_ROWS)
     )
     if not good:
         raise ValueError("what it knows of targets by value is out of range")
