@@ -36,7 +36,10 @@ def test_the_best_pair_is_merged_and_the_norm_is_kept():
 
     model = rb.BSGDClassifier(5, K, l2=1e-3)
     run(model, crowd(400))
+    own = model._state_record()
+    own.norm2, own.bounded = model._squared_length(), 0
     for x, y in crowd(200, seed=1):
+        model._state_record().exact = 1  # and no bound
         model.learn_one(x, y)
         X, A, _ = support(model)
         expected = squared_length(X, A, K)

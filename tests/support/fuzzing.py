@@ -264,7 +264,7 @@ class Fuzzer:
         for _ in range(self.rng.randrange(1, 4)):
             x = self.any_example()
             self.seen.append(x)
-            if self.model.reads_tables and x and self.rng.random() < 0.3:
+            if self.model._reads_tables and x and self.rng.random() < 0.3:
                 x = x | {self.rng.choice(list(x)): self.rng.choice([*OF_TABLES, "red", "blue"])}
             del self.seen[:-50]
             if is_supervised(self.model):
@@ -298,7 +298,7 @@ class Fuzzer:
     def bad_example(self):
         """An invalid example raises an error or does nothing; the model is unchanged."""
         before = file_of(self.model)
-        bad = BAD[len(OF_TABLES) :] if self.model.reads_tables else BAD
+        bad = BAD[len(OF_TABLES) :] if self.model._reads_tables else BAD
         x = self.any_example() | {self.rng.choice(NAMES): self.rng.choice(bad)}
         with self.refusal(ValueError):
             if is_supervised(self.model):
@@ -351,7 +351,7 @@ class Fuzzer:
             y[rng.randrange(n)] = None
         elif kind == 7:
             X = np.array(X, object)
-            bad = [1j, math.inf] if self.model.reads_tables else ["text", None, 1j, math.nan]
+            bad = [1j, math.inf] if self.model._reads_tables else ["text", None, 1j, math.nan]
             X[rng.randrange(n), rng.randrange(width)] = rng.choice(bad)
         elif kind == 8:
             kinds = [
@@ -359,7 +359,7 @@ class Fuzzer:
                 "V8",
                 "c16",
                 [("a", "f8")],
-                *([] if self.model.reads_tables else ["S3"]),
+                *([] if self.model._reads_tables else ["S3"]),
             ]
             X = np.zeros((n, width), rng.choice(kinds))
         elif kind >= 10:

@@ -174,5 +174,5 @@ def test_a_normal_distribution_gets_the_units_of_the_targets():
     found = model.predict_one({"a": 2.0}, with_dist=True)
     scaled = model.regressor.predict_one({"a": 2.0}, with_dist=True)
     assert found.mu == pytest.approx(model.predict_one({"a": 2.0}), rel=1e-12)
-    deviation = np.std([100.0 + 10.0 * (i % 5) for i in range(40)])
+    deviation = np.std([100.0 + 10.0 * (i % 5) for i in range(40)], ddof=1)
     assert found.sigma == pytest.approx(scaled.sigma * deviation, rel=1e-9)

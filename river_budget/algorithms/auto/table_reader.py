@@ -168,6 +168,8 @@ class TableReader(WordTables):
         return super()._score_any(x, read)
 
     def _prepare_call(self, x: dict[Any, Any]) -> Any:
+        if type(x) is not dict:
+            check_example(x)
         if not (self._always and self._lacks(x)):
             try:
                 return super()._prepare_call(x)

@@ -43,7 +43,7 @@ class KRLSTRegressor(BudgetRegressor):
 
     Each example is fitted at once, as by a regression on all of the past in which old examples
     count less. So it learns from few examples where gradient descent needs many, and takes time
-    with the square of the budget, some 30 microseconds an example for 100 vectors. What it keeps as
+    with the square of the budget, some 50 microseconds an example for 100 vectors. What it keeps as
     its basis are the vectors without which it predicts worst. Targets should be of order one: put a
     `TargetStandardScaler` around the pipeline.
 
