@@ -214,7 +214,7 @@ def test_in_a_batch_to_be_predicted_what_is_not_finite_counts_as_absent(model, p
 @pytest.mark.parametrize("value", MISSING, ids=short)
 def test_what_is_missing_in_an_example_to_be_predicted_counts_as_absent(value):
     for model, _ in states(EACH):
-        if getattr(model, "_reads_tables", False) and value not in (math.inf, -math.inf):
+        if getattr(model, "_reads_tables", False) and repr(value) not in ("inf", "-inf"):
             continue  # there a gap counts as the mean
         before = pickle.dumps(model)
         for name in ("f0", "unknown"):
