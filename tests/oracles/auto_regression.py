@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from .auto import CELLS, TABLES, Auto, K, Mean, over_root
+from .auto import CELLS, TABLES, Auto, K, over_root
 from .auto_archive import vote
 
 LEVELS = np.array([0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995])
@@ -21,23 +21,18 @@ class AutoRegressor(Auto):
         self.my = self.vy = self.last = self.lo = self.hi = 0.0
         self.ve = self.ae = self.latest = self.stretch = 0.0
         self.quantiles = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
-        self.change = Change()
-        self.first, self.coded = [], {}  # the first rows; {feature: {value: [sum, number]}}
 
     def begin(self, d):
         E = 8 if self.second >= 0 else 7
         self.L, self.G = np.zeros((2, d + 1)), np.zeros((2, d + 1))
         self.TW, self.visits = np.zeros((TABLES, CELLS)), np.zeros((TABLES, CELLS))
         self.P = np.eye(max(self.second, 0) + 1)
-        self.squares = np.zeros((2, max(self.second, 0) + 1))
-        self.centre, self.unit = np.zeros(d), np.zeros(d)
+        self.squares = np.zeros((1, max(self.second, 0) + 1))
         self.begin_mixer(E, 1.0 / (E - 1))
 
     def grow(self, n):
         self.L = np.hstack([self.L, np.zeros((2, n))])
         self.G = np.hstack([self.G, np.zeros((2, n))])
-        self.centre = np.append(self.centre, np.zeros(n))
-        self.unit = np.append(self.unit, np.zeros(n))
 
     def forget(self, j):
         self.TW[j] = self.visits[j] = 0.0
@@ -47,14 +42,11 @@ class AutoRegressor(Auto):
         return self.vy > 1e-24 * self.my**2
 
     def look(self, x):
-        s, x = {}, self.with_means(x)
+        s = {}
         x1 = self.look_around(s, x, 3)
-        s["u"] = self.referred(x)
-        s["rise"] = 0.0
         f = [self.last - self.my, *(self.L @ x1)]
         if self.second >= 0:
-            level, s["rise"] = (float(w @ s["u"]) for w in self.squares)
-            f.append(level)
+            f.append(float(self.squares[0] @ x1[: self.second + 1]))
         f.append(self.TW[np.arange(TABLES), s["cells"]].sum())
         near, far, variance = 0.0, 0.0, self.latest
         if self.memory:
@@ -64,69 +56,7 @@ class AutoRegressor(Auto):
             variance = (number * squares + 2.0 * self.latest) / (number + 2.0)
         f += [near, s["kernel"] @ [row["alpha"] for row in self.memory], far]
         s["spread"] = math.exp(self.stretch) * math.sqrt(variance)
-        return self.change.blend(self.mixed(s, f))
-
-    # target means
-
-    def decide(self):
-        """Begin anew with the target means of features that may be names, if there are any."""
-        names, rows, n = self.names, self.first, len(self.names)
-        columns = {name: {x.get(name, 0.0) for x, _, _ in rows} for name in names}
-        coded = [
-            name
-            for name, values in columns.items()
-            if 3 <= len(values) <= 60 and all(value == round(value) for value in values)
-        ][: 16 if n > 64 else min(16, 64 - n)]
-        self.first = None
-        if coded:
-            self.__init__(self.seed, self.W1 + self.W2)
-            self.first, self.coded = None, {name: {} for name in coded}
-            self.take([*map(Mean, coded), *names])
-            for row in rows:
-                self.learn(*row)
-
-    def with_means(self, x):
-        means = {}
-        for name, known in self.coded.items():
-            total, number = known.get(x.get(name, 0.0), (0.0, 0.0))
-            means[Mean(name)] = (total + 5.0 * self.my) / (number + 5.0)
-        return x | means
-
-    def learn_means(self, x, y, w):
-        for name, known in self.coded.items():
-            value = x.get(name, 0.0)
-            total, number = known.get(value, (0.0, 0.0))
-            if value in known or len(known) < 192:
-                share = 0.5 if number + w > 1000.0 else 1.0
-                known[value] = share * (total + w * y), share * (number + w)
-
-    def referred(self, x):
-        """1, and features in the units that they have for least squares."""
-        raw = np.clip([float(x.get(name, 0.0)) for name in self.names], -1e150, 1e150)
-        there = self.unit > 0.0
-        apart = np.where(there, raw - self.centre, 0.0) / np.where(there, self.unit, 1.0)
-        return np.append(1.0, np.clip(apart, -40.0, 40.0))[: max(self.second, 0) + 1]
-
-    def refer_anew(self, mean, sd):
-        """Other units for features that left theirs: x = c + s u is also c' + s' u', so u = shift +
-        factor u'.
-        """
-        for f in range(max(self.second, 0)):
-            c, unit = self.centre[f], self.unit[f]
-            if not sd[f] > 1e-12 * abs(mean[f]):
-                continue
-            if unit > 0.0:
-                if unit / 2 <= sd[f] <= 2 * unit and abs(mean[f] - c) <= unit:
-                    continue
-                turn = np.eye(self.second + 1)  # of weights
-                turn[0, 1 + f], turn[1 + f, 1 + f] = (mean[f] - c) / unit, sd[f] / unit
-                self.P = turn @ self.P @ turn.T
-                self.squares = self.squares @ turn.T
-                less = np.ones(self.second + 1)
-                for i in (0, 1 + f):
-                    less[i] = 1e4 / max(math.sqrt(self.P[i, i]), 1e4)
-                self.P *= np.outer(less, less)
-            self.centre[f], self.unit[f] = mean[f], sd[f]
+        return self.mixed(s, f)
 
     def mixed(self, s, f):
         s["f"], s["sy"] = np.array(f), math.sqrt(self.vy) if self.ready else 1.0
@@ -139,8 +69,7 @@ class AutoRegressor(Auto):
         most = bound / s["sy"]
         e = np.clip((y - self.my) / s["sy"] - s["level"], -most, most)
         if self.t >= 30:
-            precision = min(max(self.vy / self.ve, 1.0), 1e4) if self.ve > 0.0 else 1e4
-            self.newton(-e * s["fs"], s["fs"], 1.0, w * precision)
+            self.newton(-e * s["fs"], s["fs"], 1.0, w)
 
     def predict(self, x):
         """(mean, spread, quantiles)"""
@@ -154,21 +83,17 @@ class AutoRegressor(Auto):
         if w == 0.0:
             return
         w, y = min(w, 1000.0), min(max(y, -1e150), 1e150)
-        if self.first is not None and self.t == 200:
-            self.decide()
-        elif self.first is not None:
-            self.first.append((x, y, w))
         s = self.look(x)
         first = self.t == 0
         if first:
             self.my = self.last = self.lo = self.hi = y
-        err, lacks = (0.0, 0.0) if first else (y - s["yh"], y - s["mixture"])
+        err = 0.0 if first else y - s["yh"]
         some = self.t > 10 and self.ve > 0.0
         bound = 4.0 * math.sqrt(self.ve) if some else math.inf
         rest = np.clip(y - self.my - s["f"], -bound, bound)
         if not first:
             self.learn_mixer(s, y, bound, w)
-            self.learn_experts(s, y, rest, w)
+            self.learn_experts(s, rest, w)
             self.learn_metric(s, y, w)
         self.remember(s, y, w, min(0.5 * w, 1.0) * rest[-2], abs(err) > self.ae, err)
         if self.t >= 10 and s["spread"] > 0.0:
@@ -179,17 +104,12 @@ class AutoRegressor(Auto):
             missed = float(abs(err) > 1.6448536269514722 * s["spread"])
             step = min(w, 1.0) * max(0.05, 10 / (self.t + 1)) * (missed - 0.1)
             self.stretch = min(max(self.stretch + step, -5.0), 5.0)
-        self.learn_means(x, y, w)
-        self.change.learn(s, y, w, self.t)
         if not first:
-            before = self.my
-            self.learn_targets(y, err, bound, w, lacks)
-            self.squares[0, 0] -= self.my - before
-        self.refer_anew(s["moments"][0], np.sqrt(np.maximum(s["moments"][1], 0.0)))
+            self.learn_targets(y, err, bound, w)
         self.lo, self.hi = min(self.lo, y), max(self.hi, y)
         self.follow_features(s["moments"])
 
-    def learn_experts(self, s, y, bounded, w):
+    def learn_experts(self, s, bounded, w):
         if self.ready:
             for u, rate in enumerate((0.3, 0.05)):
                 slope = -w * bounded[1 + u] / s["sy"] * s["x1"]
@@ -200,8 +120,7 @@ class AutoRegressor(Auto):
         self.TW[at] += share * bounded[3 + (self.second >= 0)] / TABLES
         self.visits[at] += min(w, 1.0)
         if self.second >= 0:
-            errors = np.array([bounded[3], self.change.error(s, y, self.t)])
-            self.least_squares_step(s | {"x1": s["u"]}, errors, w)
+            self.least_squares_step(s, bounded[3:4], w)
 
     def voted(self, pool):
         entries, pi, _ = vote(pool, 8.0)
@@ -215,55 +134,14 @@ class AutoRegressor(Auto):
         mean = pi @ targets
         self.turn_metric(s, -(y - mean) / self.vy * pi * (targets - mean), w)
 
-    def learn_targets(self, y, err, bound, w, lacks=None):
+    def learn_targets(self, y, err, bound, w):
         def rate(slowest):
             return min(w * max(1.0 / (self.t + 1), slowest), 0.5)
 
-        own = err if lacks is None else lacks
-        self.ve += rate(0.01) * (min(own**2, bound**2) - self.ve)
+        self.ve += rate(0.01) * (min(err**2, bound**2) - self.ve)
         self.latest += rate(0.1) * (min(err**2, bound**2) - self.latest)
         self.ae += rate(0.01) * (abs(err) - self.ae)
         gap = y - self.my
         self.my += rate(1e-4) * gap
         self.vy += rate(1e-4) * (gap * (y - self.my) - self.vy)
         self.last += min(0.5 * w, 0.5) * (y - self.last)
-
-
-class Change:
-    """The last target and a rise: the forecast of a trend, and how much of it goes into the
-    prediction.
-    """
-
-    def __init__(self):
-        self.newest, self.rises = 0.0, [0.0]
-        self.own = self.square = 0.0  # mean squared errors of this forecast, and of the prediction
-        self.both = self.apart = 0.0  # fading sums of products
-
-    def blend(self, s):
-        low, high = min(self.rises), max(self.rises)
-        margin = 0.1 * (high - low)
-        s["mixture"] = s["yh"]
-        s["trend"] = self.newest + min(max(s["rise"], low - margin), high + margin)
-        whole = self.apart + 10.0 * self.square
-        share = min(max(self.both / whole, 0.0), 1.0) if whole > 0.0 else 0.0
-        s["yh"] = s["mixture"] + share * (s["trend"] - s["mixture"])
-        return s
-
-    def error(self, s, y, t):
-        most = 4.0 * math.sqrt(self.own) if t > 10 and self.own > 0.0 else math.inf
-        return min(max(y - self.newest - s["rise"], -most), most)
-
-    def learn(self, s, y, w, t):
-        if t > 0:
-            rate = min(w * max(1.0 / (t + 1), 0.01), 0.5)
-            self.own += rate * (self.error(s, y, t) ** 2 - self.own)
-            w, error = min(w, 1.0), abs(y - s["yh"])
-            most = 4.0 * math.sqrt(self.square) if t > 10 and self.square > 0.0 else math.inf
-            shrunk = min(1.0, most / error) if error > 0.0 else 1.0
-            lacks, apart = shrunk * (y - s["mixture"]), shrunk * (s["trend"] - s["mixture"])
-            self.both = (1.0 - 0.002 * w) * self.both + w * lacks * apart
-            self.apart = (1.0 - 0.002 * w) * self.apart + w * apart**2
-            rate = min(w * max(1.0 / (t + 1), 0.01), 0.5)
-            self.square += rate * ((shrunk * error) ** 2 - self.square)
-            self.rises.append(y - self.newest)
-        self.newest = y

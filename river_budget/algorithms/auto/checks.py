@@ -4,7 +4,6 @@ in their ranges.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,6 @@ from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM, rejoin
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
 from ...core.passes.auto.squared_loss import LONGEST_STRETCH, OUTERMOST_QUANTILE
-from ...core.passes.auto.target_means import MOST_KEPT
-from ...core.passes.auto.trend import MOST_VARIANCE
 from ...model.algorithm import Files
 from ...model.calls import run_once
 from ...parameters import COUNT, FINITE
@@ -26,8 +23,6 @@ RANGES = {
     "second_order": (-1, core.MOST_SQUARED),
     "words": (0, 1),
     "held": COUNT,
-    "means": (0, core.MOST_MEANS),
-    "watches": (0, core.KEEPS),
     "residual": (0.0, 1.0),
     **dict.fromkeys(("average", "last", "lowest", "highest"), (-LARGEST_VALUE, LARGEST_VALUE)),
     **dict.fromkeys(("variance", "squared_error", "latest_error", "length"), (0.0, LARGE**2)),
@@ -43,9 +38,7 @@ def check(model: Any, count: int) -> None:
     if model._of_words:
         check_words(model)
         return
-    state, n = model._state_record(), model._n_means + len(model._features)
-    squared = min(n, core.MOST_SQUARED)
-    check_means(model)
+    state, squared = model._state_record(), min(len(model._features), core.MOST_SQUARED)
     if state.second_order not in (-1, squared) or state.held or state.words:
         raise ValueError("its linear model is out of range, or it holds names")
     hard = model._budget_in_use // 2
@@ -73,9 +66,7 @@ def check_tables(model: Any) -> None:
     """Raise for numbers of which compiled code would take a root or a logarithm, or that
     overflow.
     """
-    bounds, room = dict.fromkeys(("moments", "trend"), LARGE**2), model._tables
-    bounds |= {"covariance": 10.0 * MOST_VARIANCE, "metric": 1e9}
-    bounds |= dict.fromkeys(("first_rows", "values"), math.inf)  # as they came
+    bounds, room = {"moments": LARGE**2, "covariance": 1e6, "metric": 1e9}, model._tables
     for name, table in model.algorithm.columns.tables(model).items():
         if float(np.abs(table).max(initial=0)) > bounds.get(name, LARGE):
             raise ValueError("some of its weights are out of range")
@@ -86,15 +77,11 @@ def check_tables(model: Any) -> None:
         room["linear_sums"],
         room["bins"][:, SUM:],
     ]
-    more = [room["prior"], room["calibration"][core.MASS], np.diag(room["covariance"])]
-    if room["trend"].size:
-        more += room["trend"][0, list(core.MEANS_OF_SQUARES)], room["reference"][core.UNIT]
+    more = room["prior"], room["calibration"][core.MASS]
     if any((table < 0.0).any() for table in (*sums, *more)):
         raise ValueError("some of its weights or sums of squares are negative")
     if np.abs(room["moments"][core.MEAN]).max(initial=0.0) > LARGEST_VALUE:
         raise ValueError("means of its features are out of range")
-    if np.abs(room["trend"][:, : core.CHANGE_ERROR]).max(initial=0.0) > 2.0 * LARGEST_VALUE:
-        raise ValueError("the changes of its targets are out of range")
     most = OUTERMOST_QUANTILE
     if (np.diff(room["quantiles"][0], prepend=-most, append=most) < 0.0).any():
         raise ValueError("the quantiles of its errors are out of range")
@@ -102,21 +89,6 @@ def check_tables(model: Any) -> None:
         raise ValueError("the classes that it has not seen are no classes")
     if np.linalg.eigvalsh(room["mixer"][core.CURVATURE :]).min() <= 0.0:
         raise ValueError("the curvature of its mixer is not positive")
-
-
-def check_means(model: Any) -> None:
-    """Raise for kept rows, or sums of targets by value, that cannot be."""
-    room, n = model._tables, len(model._features)
-    coded, counts = room["coded"][0], room["counts"]
-    good = (
-        (np.isin(coded, np.arange(n)) & (len(np.unique(coded)) == len(coded))).all()
-        and (counts >= 0.0).all()
-        and (np.count_nonzero(counts, axis=1) <= MOST_KEPT).all()
-        and all((np.abs(room[name]) <= LARGE).all() for name in ("sums", "counts"))
-        and (model._watches != core.KEEPS or model._state_record().rounds <= core.FIRST_ROWS)
-    )
-    if not good:
-        raise ValueError("what it knows of targets by value is out of range")
 
 
 def check_memory(model: Any, count: int) -> None:

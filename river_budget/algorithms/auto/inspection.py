@@ -9,7 +9,6 @@ import numpy as np
 
 from ...core import memory
 from ...core.passes.auto import tables as core
-from ...core.passes.auto.trend import DOUBT
 from ...inputs.batches import Batch
 from ...inputs.features import Category
 from ...model.calls import Workspace, rows_for
@@ -39,53 +38,32 @@ class Inspected(TableReader):
         spread.
 
         The weights are learned, and their mean is 1. The weight of an irrelevant feature is close
-        to 0. That of a feature with a target mean (AutoKernelRegressor) counts both.
+        to 0.
 
         Empty for a model of words, which has no distances: `explain_one` says which names of an
         example count.
         """
         if self._block is None or self._of_words:
             return {}
-        weights = self._by_feature(self._table("metric")[core.IMPORTANCE])
-        return dict(zip(self._features, weights.tolist(), strict=True))
-
-    def _by_feature(self, numbers: Any) -> Any:
-        """Numbers of columns as those of features, that of a target mean with its feature, with the
-        same mean.
-        """
-        first, n = self._n_means, len(self._features)
-        found = numbers[first : first + n].copy()
-        found[self._table("coded")[0].astype(int)] += numbers[:first]
-        return found * (n / max(first + n, 1))
+        return dict(
+            zip(self._features, self._table("metric")[core.IMPORTANCE].tolist(), strict=False)
+        )
 
     @locked_read
     def experts(self) -> list[dict[str, Any]]:
         """The experts of the mixture: their names, weights and running losses.
 
         The loss is the log loss of a classifier, and in regression the squared error in units of
-        the variance of the targets; both are means over about the last hundred examples. The weight
-        of "trend" is its part of the prediction of a regressor, and those of the others are
-        multiplied by the rest.
+        the variance of the targets; both are means over about the last hundred examples.
         """
         if self._block is None:
             return []
-        trend = self._trend()
-        rest = 1.0 - sum(expert["weight"] for expert in trend)
         rows = zip(self._expert_names, *self._table("mixer")[: core.CURVATURE], strict=False)
         return [
-            {"name": name, "weight": float(rest * weight), "loss": float(loss)}
+            {"name": name, "weight": float(weight), "loss": float(loss)}
             for name, start, weight, loss in rows
             if start != 0.0
-        ] + trend
-
-    def _trend(self) -> list[dict[str, Any]]:
-        """In regression on rows, the forecast of a trend and its part of the prediction."""
-        if not (facts := self._table("trend")[0]).size:
-            return []
-        total = facts[core.SQUARES_APART] + DOUBT * facts[core.ERROR]
-        weight = min(max(float(facts[core.PRODUCTS] / total), 0.0), 1.0) if total > 0.0 else 0.0
-        loss = float(facts[core.CHANGE_ERROR]) / (float(self._state_record().variance) or 1.0)
-        return [{"name": "trend", "weight": weight, "loss": loss}]
+        ]
 
     def _desk_of(self, x: dict[Any, Any]) -> Any:
         """The desk of a prediction, with what it has found."""
@@ -117,18 +95,17 @@ class Inspected(TableReader):
         desk = self._desk_of(x)
         n, near = int(desk.opinions.found["near"][0]), desk.search.near
         places, shares = near[core.PLACE, :n].astype(int), near[core.SHARE, :n]
-        model, first = memory.views(self._block), self._n_means
-        d = first + len(self._features)
+        model, d = memory.views(self._block), len(self._features)
         stored, moments = model.vectors[:d, places], self._table("moments")[:, :d]
         spread = np.sqrt(np.maximum(moments[core.VARIANCE], 0.0)) * moments[core.ORIENTATION]
-        features = (moments[core.MEAN] + spread * stored.T)[:, first:].tolist()  # in users' units
+        features = (moments[core.MEAN] + spread * stored.T).tolist()  # in the user's units
         arrivals = model.per_vector[core.ARRIVAL, places].tolist()
         targets = near[core.TARGET, :n].tolist()
         if labels := getattr(self, "_labels", None):  # targets as users know them
             targets = [labels.known[int(target)] for target in targets]
         found["examples"] = [
             {
-                "features": in_columns(self._features, features[k], moments[core.MEAN, first:]),
+                "features": in_columns(self._features, features[k], moments[core.MEAN]),
                 "target": targets[k],
                 "share": float(shares[k]),
                 "distance": float(near[core.DISTANCE, k]),
@@ -137,7 +114,7 @@ class Inspected(TableReader):
             for k in np.argsort(-shares, kind="stable")
         ]
         apart = (desk.row[core.SCALED, :d, None] - stored) ** 2 @ shares
-        parts = self._by_feature(self._table("metric")[core.IMPORTANCE, :d] * apart)
+        parts = self._table("metric")[core.IMPORTANCE, :d] * apart
         total = float(parts.sum()) or 1.0
         found["features"] = dict(zip(self._features, (parts / total).tolist(), strict=True))
         return found

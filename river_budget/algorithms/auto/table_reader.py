@@ -103,7 +103,7 @@ class Known:
         self._rounds = memoryview(memory.state_of(model._block, core.STATE)["rounds"])
         if self.of_words:
             return
-        self.means = model._table("moments")[core.MEAN, model._n_means :]
+        self.means = model._table("moments")[core.MEAN]
         self.all_places = places = model._features.places.copy()  # in one step
         for name in places:
             if type(name) is Category and name != GAPS:
@@ -290,20 +290,17 @@ class TableReader(WordTables):
     def _hand_over(self, old: Category, new: Category) -> None:
         """Give the feature of a value to another one, of which nothing is known."""
         room, place = self._tables, self._features.places[old]
-        column = self._n_means + place
         for name in ("moments", "archive"):
-            room[name][:, column] = 0.0
-        if self._watches == core.KEEPS:
-            room["first_rows"][:, 2 + place] = 0.0
-        memory.views(self._block).vectors[column] = 0.0
-        room["metric"][:, column] = NEW_METRIC
+            room[name][:, place] = 0.0
+        memory.views(self._block).vectors[place] = 0.0
+        room["metric"][:, place] = NEW_METRIC
         for name in ("linear_weights", "linear_sums"):
-            room[name][:, 1 + column] = 0.0
-        if 1 + column < room["covariance"].shape[0]:
-            room["least_squares"][:, 1 + column] = 0.0
-            room["covariance"][1 + column] = room["covariance"][:, 1 + column] = 0.0
-            room["covariance"][1 + column, 1 + column] = 1.0
-        room["keys"][0, column] = key_of(new, self._entropy)
+            room[name][:, 1 + place] = 0.0
+        if 1 + place < room["covariance"].shape[0]:
+            room["least_squares"][:, 1 + place] = 0.0
+            room["covariance"][1 + place] = room["covariance"][:, 1 + place] = 0.0
+            room["covariance"][1 + place, 1 + place] = 1.0
+        room["keys"][0, place] = key_of(new, self._entropy)
         self._draw_bins_again()
         places = self._features.places
         names = {new if name == old else name: at for name, at in places.items()}

@@ -35,7 +35,6 @@ from .tables import (
     PLACE,
     PLAIN,
     QUICK,
-    RAW,
     SCALED,
     SQUARED_ERROR,
     WIDE,
@@ -53,10 +52,10 @@ HEAVIEST_EXAMPLE = 1e3
 @inner
 def is_predicted(state, found, raw, x):
     """Whether the desk holds the results for this row and this state of the model."""
-    different, first = 0, state.means
+    different = 0
     if found.version == state.rounds + 1.0:
-        for f in range(state.features - first):
-            different += raw[first + f] != x[f]
+        for f in range(state.features):
+            different += raw[f] != x[f]
         return different == 0
     return False
 
@@ -66,10 +65,8 @@ def consult_models(state, features, models, row, hits, scores, x):
     """Scale the row, and write the scores of experts that need no memory. Returns how many features
     have varied.
     """
-    wide, raw, first = row[WIDE], row[RAW], state.means
-    for f in range(state.features - first):
-        raw[first + f] = x[f]
-    varying = scale(features.moments, row, state.features, state.rounds)
+    wide = row[WIDE]
+    varying = scale(features.moments, row, x, state.features, state.rounds)
     for c in range(scores.shape[1]):
         for u in range(N_RATES):
             scores[QUICK + u, c] = dot(wide, models.linear[N_RATES * c + u], wide.shape[0])

@@ -32,7 +32,7 @@ from .experts import (
     keep_moments,
     store,
 )
-from .linear_models import N_RATES, RATES, learn_linear
+from .linear_models import N_RATES, RATES, learn_least_squares, learn_linear
 from .memory import weigh
 from .metric import TRAINED, learn_metric
 from .mixer import LOSS_RATE, newton_step
@@ -41,44 +41,37 @@ from .tables import (
     BINS,
     CURVE,
     FAR,
-    LEVEL,
     LEVELS,
     LOSS,
     NEAR,
     NEIGHBOURS,
+    ORIENTATION,
     OWN,
     PLACE,
+    PLAIN,
     QUICK,
     RAW,
     SHARE,
     SLOPE,
     SQUARED_ERROR,
+    SQUARES,
     START,
     TARGET,
     WEIGHT,
     WIDE,
     WORK,
 )
-from .target_means import has_decided, keep_row, learn_means, must_decide, write_means
-from .trend import (
-    ERROR_RATE,
-    RANGE_MARGIN,
-    blend,
-    bound_of,
-    forecast_change,
-    learn_blend,
-    learn_squares,
-    refer,
-)
 
 LAST_TARGET_RATE = 0.5
 SLOWEST_TARGETS = 1e-4  # rate of the mean and the variance of targets
+ERROR_RATE = 0.01  # rate of running errors
 LATEST_RATE = 0.1  # rate of the mean of the latest squared errors
 KERNEL_STEP = 0.5
+BOUND, UNBOUNDED_ROUNDS = 4.0, 10  # errors of the first rounds are not clipped
 LARGEST_RATIO = 1e6  # of errors and opinions to sy, so that sums of squares stay finite
 HEAVIEST_SHARE = 0.5  # of the newest value in a mean: with 1 a variance would be 0
 MIXING_ROUND = 30  # the mixer learns from this round on
-MOST_PRECISE = 1e4
+RANGE_MARGIN = 0.1  # predictions may leave the range of targets by this share of it
 CONSTANT_TARGETS = 1e-24  # a smaller variance, as a share of the squared mean, counts as 0
 LATEST_VOTES = 2.0  # the latest errors count as so many neighbours
 NINETY = 1.6448536269514722  # standard normal quantile of .95
@@ -95,37 +88,28 @@ OUTERMOST_QUANTILE = 1e3
 @passes
 def learn(states, rows, room, desk):
     """Learn the rows in order, those of weight 0 only score; scores[t] = the prediction before x_t
-    is learned, and its spread if there is a second column. Returns how many rows it has processed:
-    less than all, if it must be decided which features are names.
+    is learned, and its spread if there is a second column. Returns how many rows it has processed.
     """
     memory, features, models = room.memory, room.features, room.models
-    archive, mixing, trend, means = room.archive, room.mixing, room.trend, room.means
+    archive, mixing = room.archive, room.mixing
     opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
     state, found, width = states[0], desk.opinions.found[0], rows.places.shape[0]
     values, targets, weights, results = rows.values, rows.targets, rows.weights, rows.scores
     for t in range(results.shape[0]):
         x, w = values[width * t : width * (t + 1)], weights[t]
         if not is_predicted(state, found, row[RAW], x):
-            write_means(means, state.means, row[RAW], x, state.average)
             varying = consult_models(state, features, models, row, hits, opinions.scores, x)
             consult_memory(memory, state, features.metric, archive, search, row, varying, opinions)
             give_opinions(state, search, memory.facts[SQUARED_ERROR], opinions)
-            forecast_change(state, models.squares, trend, row, opinions)
             mix(state, mixing.mixer, opinions)
-            blend(trend.facts, found)
             found.version = state.rounds + 1.0
-        if w == 0.0 or not has_decided(state):
-            write_scores(found, results[t])
-        if w > 0.0 and must_decide(state):
-            return t
+        write_scores(found, results[t])
         if w > 0.0:
             y, w = clamp(targets[t], LARGEST_VALUE), min(w, HEAVIEST_EXAMPLE)
             error, bound = begin_round(state, opinions, y)
             if state.rounds > 0:
                 learn_mixture(state, mixing.mixer, opinions, y, bound, w)
-                learn_models(state, models, row, hits, opinions.errors, w)
-                lacking = opinions.solver[SLOPE]  # which the mixer needs no more
-                learn_squares(state, models, trend.facts, row, gain, opinions, lacking, y, w)
+                learn_models(state, models, row, hits, gain, opinions.errors, w)
                 train_metric(
                     state, features.metric, archive.rows, row, search.near, found.near, y, w
                 )
@@ -135,14 +119,7 @@ def learn(states, rows, room, desk):
             )
             keep_moments(state, features, models, row)
             learn_spread(state, mixing.quantiles, found.spread, error, w)
-            keep_row(means, state, x, y, w)
-            learn_means(means, state.means, x, y, w)
-            learn_blend(state, trend.facts, found, y, w)
-            moved = learn_targets(state, y, error, y - found.mixture, bound, w)
-            if state.second_order >= 0:
-                models.squares[LEVEL, 0] -= moved
-                n = state.second_order
-                refer(trend.reference, row, models.squares, models.covariance, n)
+            learn_targets(state, y, error, bound, w)
             state.rounds += 1
     return results.shape[0]
 
@@ -162,6 +139,14 @@ def usual_size(state):
     return math.sqrt(state.variance) if has_scale(state) else 1.0
 
 
+@inner
+def largest_error(state):
+    """The largest error of a step: larger ones are clipped."""
+    if state.rounds <= UNBOUNDED_ROUNDS or state.squared_error <= 0.0:
+        return np.inf
+    return BOUND * math.sqrt(state.squared_error)
+
+
 # Prediction
 
 
@@ -172,6 +157,8 @@ def give_opinions(state, search, squared_errors, opinions):
     """
     found, scores = opinions.found[0], opinions.scores
     scores[OWN, 0] = state.last - state.average
+    if state.second_order >= 0:
+        scores[SQUARES, 0] = scores[PLAIN, 0]
     scores[NEAR, 0] = vote(search.near, found.near, SOFTNESS, state.average)
     scores[FAR, 0] = vote(search.far, found.far, SOFTNESS, state.average)
     found.spread = local_spread(state, search.near, found.near, squared_errors)
@@ -233,8 +220,8 @@ def begin_round(state, opinions, y):
     found, errors, scores = opinions.found[0], opinions.errors, opinions.scores
     if state.rounds == 0:
         state.average = state.last = state.lowest = state.highest = y
-        found.forecast = found.mixture = y
-    bound = bound_of(state.rounds, state.squared_error)
+        found.forecast = y
+    bound = largest_error(state)
     for k in range(errors.shape[0]):
         errors[k, 0] = clamp(y - state.average - scores[k, 0], bound)
     return y - found.forecast, bound
@@ -242,9 +229,7 @@ def begin_round(state, opinions, y):
 
 @inlined
 def learn_mixture(state, mixer, opinions, y, bound, w):
-    """g_k = -e f_k / sy, times the precision: else experts a thousand times worse keep weights,
-    where errors are small.
-    """
+    """g_k = -e f_k / sy"""
     starts, losses, solver, level = (
         mixer[START],
         mixer[LOSS],
@@ -261,22 +246,12 @@ def learn_mixture(state, mixer, opinions, y, bound, w):
             loss = min(lacks * lacks, 1e6) if has_scale(state) else 0.0
             losses[k] += rate * (loss - losses[k])
     if state.rounds >= MIXING_ROUND:
-        newton_step(mixer, solver, 1.0, w * precision_of(state))
-
-
-@inner
-def precision_of(state):
-    """sy^2 over the mean squared error: how much more a row says of weights than if all of the
-    targets were noise.
-    """
-    if state.variance < MOST_PRECISE * state.squared_error:
-        return max(state.variance / state.squared_error, 1.0)
-    return MOST_PRECISE
+        newton_step(mixer, solver, 1.0, w)
 
 
 @inlined
-def learn_models(state, models, row, hits, errors, w):
-    """The linear models by AdaGrad, and the bins."""
+def learn_models(state, models, row, hits, gain, errors, w):
+    """The linear models and the bins."""
     wide, steps, size = row[WIDE], row[WORK], usual_size(state)
     if has_scale(state):
         for u in range(N_RATES):
@@ -284,6 +259,11 @@ def learn_models(state, models, row, hits, errors, w):
             lacking[0] = w * clamp(lacking[0] / size, LARGEST_RATIO)
             learn_linear(models.linear, models.sums, u, RATES[u] * size, wide, lacking, steps)
     learn_bin_means(models.cells, hits, errors[BINS, 0], w)
+    if state.second_order >= 0:
+        n, lacking = state.second_order + 1, errors[SQUARES]
+        learn_least_squares(
+            models.squares, models.covariance, n, wide, row[ORIENTATION], lacking, w, gain
+        )
 
 
 @inlined
@@ -330,19 +310,16 @@ def learn_spread(state, quantiles, spread, error, w):
 
 
 @inner
-def learn_targets(state, y, error, lacks, bound, w):
-    """Update the running means of targets and errors, those of the prediction and of the mixture,
-    which lacks so much. Returns by how much the mean has moved. The first target has initialised
-    those of targets.
+def learn_targets(state, y, error, bound, w):
+    """Update the running means of targets and errors. The first target has initialised those of
+    targets.
     """
-    before = state.average
     if state.rounds > 0:
         first = 1.0 / (state.rounds + 1.0)
         square = min(error * error, bound * bound)
         rate = min(w * max(first, LATEST_RATE), HEAVIEST_SHARE)
         state.latest_error += rate * (square - state.latest_error)
         rate = min(w * max(first, ERROR_RATE), HEAVIEST_SHARE)
-        square = min(lacks * lacks, bound * bound)
         state.squared_error += rate * (square - state.squared_error)
         state.absolute_error += rate * (abs(error) - state.absolute_error)
         deviation = y - state.average
@@ -352,4 +329,3 @@ def learn_targets(state, y, error, lacks, bound, w):
         state.last += min(w * LAST_TARGET_RATE, HEAVIEST_SHARE) * (y - state.last)
     state.lowest = min(state.lowest, y)
     state.highest = max(state.highest, y)
-    return state.average - before

@@ -42,15 +42,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...codes import Task
 from ...memory import HEAD, LANES, head_of, record, state_of, table, views
 
 # recent_place, hard_place: where the memory writes next; archived: places that the archive has
-# written, or passed over; held: names that a model of words has learned; means: columns of target
-# means, before those of features; watches: KEEPS while a regressor keeps its first rows, DECIDED if
-# no feature got such a column, else 0
+# written, or passed over; held: names that a model of words has learned
 STATE = record(
-    "i8 rounds features second_order recent_place hard_place archived words held means watches",
+    "i8 rounds features second_order recent_place hard_place archived words held",
     "f8 residual average variance last squared_error absolute_error "
     "lowest highest stretch latest_error length",
 )
@@ -58,9 +55,7 @@ STATE = record(
 # is none. near, far: the numbers of neighbours. Regression: the prediction, its spread, and its
 # level in units of sy. Classification: the place among the knots of the calibration, the most
 # probable class, its corrected probability
-FOUND = record(
-    "f8 version forecast spread level place corrected mixture change rise", "i8 near far top"
-)
+FOUND = record("f8 version forecast spread level place corrected", "i8 near far top")
 
 EXPERTS = 8
 # OWN has no features: the prior, or the last target. QUICK and SLOW are linear models of two rates
@@ -76,9 +71,6 @@ ARCHIVED_TIMES = 12  # the budget: rows of the archive
 LINKED = 8  # rows to which a row of the archive leads, and as many that lead to it
 LINKS, FOLLOWED = 2 * LINKED, 2  # rows whose links a step of the search follows
 CALIBRATION_KNOTS = 11
-FIRST_ROWS = 200  # after which a regressor decides which features are names of categories
-MOST_MEANS, MOST_VALUES = 16, 256  # of these features, and places for values of each
-DECIDED, KEEPS = 1, 2
 # Of errors in regression the quantiles that are learned, and where those of a normal distribution
 # lie
 LEVELS = np.array((0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995))
@@ -88,7 +80,7 @@ NORMAL_QUANTILES = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 MEAN, VARIANCE, ORIENTATION = range(
     3
 )  # of moments, and of desk.row, which includes the present row
-RAW, SCALED, WIDE, WORK, REFERRED = range(3, 8)  # further rows of desk.row
+RAW, SCALED, WIDE, WORK = range(3, 7)  # further rows of desk.row
 IMPORTANCE, LOG, SQUARE = range(3)  # of the metric
 # of the mixer: the weight that an expert begins with and leaks to, its present weight, its loss;
 # the curvature is a matrix
@@ -102,10 +94,6 @@ DISTANCE, SHARE, PLACE, ROW = range(
 IN_ARCHIVE, HARD, ARRIVAL, SQUARED_ERROR = range(4)  # of memory.facts; IN_ARCHIVE: the number there
 CELL, OLD, STEP = range(3)  # of desk.hits
 SLOPE, CURVE, TRIANGLE = range(3)  # of the solver; the triangle is a matrix
-CENTRE, UNIT = range(2)  # of the reference of features
-LEVEL, CHANGE = range(2)  # of least squares, in regression
-NEWEST, FALL, RISE, CHANGE_ERROR, PRODUCTS, SQUARES_APART, ERROR = range(7)  # of a trend
-MEANS_OF_SQUARES = CHANGE_ERROR, SQUARES_APART, ERROR
 G, S, SEEN, WEIGHTS = range(4)  # in the row of a name, in a model of words (words/learners.py)
 
 
@@ -122,7 +110,7 @@ class Models(NamedTuple):
 
     linear: Any  # (2 columns, whole(width + 1)), by AdaGrad: column c of rate u is row 2 c + u
     sums: Any  # (2, whole(width + 1)): of squared gradients
-    squares: Any  # (columns, squared), by least squares; in regression also one of changes
+    squares: Any  # (columns, squared), by least squares
     covariance: Any  # (squared, squared)
     slots: Any  # (5, BIN_SLOTS)
     # (BIN_TABLES CELLS_PER_TABLE, columns + 1): a weight per column, and a sum of squares or of
@@ -151,23 +139,6 @@ class Mixing(NamedTuple):
     quantiles: Any  # (levels,): of errors in units of their spread
 
 
-class Trend(NamedTuple):
-    """What a regressor knows of the change from target to target (trend.py)."""
-
-    facts: Any  # (8,)
-    reference: Any  # (2, width): of features, in least squares
-
-
-class Means(NamedTuple):
-    """What a regressor knows of targets at values of features (target_means.py)."""
-
-    first_rows: Any  # (FIRST_ROWS, 2 + width): target, weight, features
-    coded: Any  # (means,): the places of these features
-    values: Any  # (means, MOST_VALUES)
-    sums: Any  # (means, MOST_VALUES): of targets
-    counts: Any  # (means, MOST_VALUES): 0 where there is no value
-
-
 class Memory(NamedTuple):
     """The rows of the memory: parts of the block."""
 
@@ -185,8 +156,6 @@ class Room(NamedTuple):
     models: Models
     archive: Archive
     mixing: Mixing
-    trend: Trend
-    means: Means
 
 
 class WordRoom(NamedTuple):
@@ -225,7 +194,7 @@ class Desk(NamedTuple):
 
     opinions: Opinions
     search: Search
-    row: Any  # (8, whole(width + 1))
+    row: Any  # (7, whole(width + 1))
     hits: Any  # (3, BIN_TABLES): rows of the cells
     gain: Any  # (squared,)
 
@@ -239,9 +208,6 @@ class Sizes(NamedTuple):
     squared: int
     archived: int
     words: int  # 1 in a model of words, else 0
-    numbers: int  # 1 in a regressor of rows, else 0
-    means: int
-    first: int  # rows that are kept
 
 
 def whole(n: int) -> int:
@@ -254,14 +220,11 @@ def numbers_of_name(columns: int) -> int:
     return whole(WEIGHTS + 2 * columns + max(columns, 2))
 
 
-def sizes_of(
-    width: int, columns: int, budget: int, words: int, task: int, means: int, watches: int
-) -> Sizes:
+def sizes_of(width: int, columns: int, budget: int, words: int) -> Sizes:
     """The sizes of a model of this width."""
     width, archived = (1, 0) if words else (width, ARCHIVED_TIMES * budget)
     squared = whole(min(width, MOST_SQUARED) + 1)
-    kind = words, int(task == Task.REGRESSION and not words), means, FIRST_ROWS * min(watches, 1)
-    return Sizes(width, columns, max(columns, 2), squared, archived, *kind)
+    return Sizes(width, columns, max(columns, 2), squared, archived, words)
 
 
 def room_tables(s: Sizes) -> dict[str, tuple[Any, tuple[int, int]]]:
@@ -276,7 +239,7 @@ def room_tables(s: Sizes) -> dict[str, tuple[Any, tuple[int, int]]]:
         "calibration": (2, 16),
         "linear_weights": (2 * s.columns, whole(s.width + 1)),
         "linear_sums": (2, whole(s.width + 1)),
-        "least_squares": (s.columns + s.numbers, s.squared),
+        "least_squares": (s.columns, s.squared),
         "covariance": (s.squared, s.squared),
         "slots": (5, BIN_SLOTS * bins),
         "bins": (BIN_TABLES * CELLS_PER_TABLE, (s.columns + 1) * bins),
@@ -286,13 +249,6 @@ def room_tables(s: Sizes) -> dict[str, tuple[Any, tuple[int, int]]]:
         "links": (s.archived, LINKS),
         "archived": (2, s.archived),
         "held": (1, whole(-(-s.archived // 64))),
-        "trend": (1, 8 * s.numbers),
-        "reference": (2, s.width * s.numbers),
-        "first_rows": (s.first, s.width + 2),
-        "coded": (1, s.means),
-        "values": (s.means, MOST_VALUES),
-        "sums": (s.means, MOST_VALUES),
-        "counts": (s.means, MOST_VALUES),
         "word_bias": (1, s.words * numbers_of_name(s.columns)),
         "word_totals": (1, s.words * s.classes),
     }
@@ -311,15 +267,14 @@ def layout_of(*sizes: int) -> tuple[dict[str, tuple[int, int, Any, tuple[int, in
     return found, start
 
 
-def room_size(*sizes: int) -> int:
+def room_size(width: int, columns: int, budget: int, words: int) -> int:
     """How many numbers the room of such a model has."""
-    return layout_of(*sizes)[1]
+    return layout_of(width, columns, budget, words)[1]
 
 
-def _sizes_in(block: Any) -> tuple[int, ...]:
-    head, state = head_of(block), state_of(block, STATE)[0]
-    kind = int(state.words), head.task, int(state.means), int(state.watches)
-    return head.width, head.outputs, head.budget, *kind
+def _sizes_in(block: Any) -> tuple[int, int, int, int]:
+    head = head_of(block)
+    return head.width, head.outputs, head.budget, int(state_of(block, STATE)[0].words)
 
 
 def tables_of(block: Any) -> dict[str, Any]:
@@ -344,8 +299,6 @@ def room_of(block: Any) -> Any:
         Models(*map(t.get, names.split())),
         Archive(t["archive"], t["links"], t["archived"], t["held"][0]),
         mixing,
-        Trend(t["trend"][0], t["reference"]),
-        Means(t["first_rows"], t["coded"][0], t["values"], t["sums"], t["counts"]),
     )
 
 
@@ -366,7 +319,7 @@ def desk_for(block: Any) -> Any:
     seen = table(np.int64, (whole(-(-s.archived // 64)),))
     memory = (_scratch(head_of(block).capacity) for _ in range(3))
     search = Search(near, far, _scratch(6, LINKS * FOLLOWED), seen, *memory)
-    row, hits = _scratch(8, whole(s.width + 1)), _scratch(3, BIN_TABLES)
+    row, hits = _scratch(7, whole(s.width + 1)), _scratch(3, BIN_TABLES)
     return Desk(opinions, search, row, hits, _scratch(s.squared))
 
 
