@@ -163,7 +163,7 @@ def test_a_sum_and_a_third_class_may_be_declared():
     check_tables(united)
     taught(united, 2)
     n = united.n_support_vectors
-    np.testing.assert_allclose(ext.own_tables(united).gram[:n, :n], united.gram(), atol=1e-14)
+    np.testing.assert_allclose(ext.own_tables(united).gram[:n, :n], united._gram(), atol=1e-14)
     united.learn_one({0: 1.0}, "third")
     assert united._n_outputs == 3
 
