@@ -54,6 +54,7 @@ def drawn(cache):
 # The disk
 
 
+@pytest.mark.slow
 @needs_cache
 def test_a_damaged_index_is_compiled_again(tmp_path):
     numbers, found = drawn(tmp_path)

@@ -25,6 +25,7 @@ for work in sys.argv[2:]:
 """
 
 
+@pytest.mark.slow
 def test_forged_models_per_key_are_refused(tmp_path):
     status, done, errors = ended(FORGE, tmp_path, *WORKS.split(), PYTHONPATH=PYTHONPATH)
     assert status == 0, f"{done}\n{errors}"

@@ -648,6 +648,7 @@ def test_forged_arrays_are_refused(model, name, change, reason):
     is_refused(with_array(taught(model), name, change), reason)
 
 
+@pytest.mark.slow
 def test_forged_files_are_refused_or_hold_a_model_that_works():
     rng = random.Random(0)
     sources = [unpacked(file_of(taught(model, 40))) for model in FORGED]

@@ -171,5 +171,6 @@ def test_ctrl_c_at_each_moment_leaves_whole_models(kind, many):
     in_a_process(f"each_moment({kind!r}, {many})")
 
 
+@pytest.mark.slow
 def test_ctrl_c_gives_the_lock_back_while_its_exception_lives():
     in_a_process("lock_is_free('RBP')")

@@ -151,7 +151,8 @@ def test_what_is_refused_leaves_no_name_behind():
         for i in range(20):
             model.learn_one({"a": i % 3, "b": i % 5}, i % 2 == 0)
         before = file_of(model)
-        for bad in (1j, [1.0], 10**400, "text", None):
+        cells = [] if model._reads_tables else ["text", None]  # which it takes
+        for bad in (1j, [1.0], 10**400, *cells):
             with pytest.raises(ValueError, match="new"):
                 model.learn_one({"a": np.float64(1.0), "other": np.int8(2), "new": bad}, True)
             assert file_of(model) == before
