@@ -87,10 +87,9 @@ class Model(NamedTuple):
     own_places: Any  # (width + 1,): the same of a vector that is read from the support
     own_values: Any  # (width + 1,)
     group: Any  # for merging more than two: a Group, else None
-    # None if the kernel is Gaussian: passes are compiled without the other kernels. Else a kernel
-    # function of a user, or one that is never called, so that all other kernels share the same
-    # passes
-    function: Any
+    # None if the kernel is Gaussian, else 1: passes are compiled without the other kernels
+    other: Any
+    function: Any  # the kernel function of a user, else None
 
 
 class Group(NamedTuple):
@@ -349,8 +348,9 @@ def cut(block: Any, like: Model | None = None) -> Model:
     group = None
     if _merges_many(sizes["arity"], {"objective": head.objective}):
         group = Group(**{name: table(*each) for name, each in group_tables(sizes).items()})
-    function = None if head.kernel == Kernel.RBF else custom_kernels.function_for(head.custom)
-    return Model(**tables, group=group, function=function)
+    other = None if head.kernel == Kernel.RBF else 1
+    function = custom_kernels.function_for(head.custom) if head.kernel == Kernel.CUSTOM else None
+    return Model(**tables, group=group, other=other, function=function)
 
 
 def sizes_of(block: Any) -> tuple[int, ...]:

@@ -246,6 +246,8 @@ class StreamModel(base.Estimator):
         if self._block is None:
             self._begin(names, self._first_columns)
             return
+        if self._block.nbytes > columns.largest_usual_block:
+            columns.narrow(self, {*names, *beside})
         if len(names) > len(self._features.vacant):
             columns.make_room(self, len(names), beside)
         places = self._features.next_places(len(names))

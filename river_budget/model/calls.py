@@ -69,7 +69,7 @@ class Workspace:
     def run(self, compiled: Any, rows: memory.Rows | None = None) -> Any:
         """Run a pass over examples, or one that takes none; returns how many it has processed."""
         arguments = self.arguments_of(compiled, rows)
-        kind = tuple(argument is None for argument in self.arguments["m"][-2:])
+        kind = tuple(argument is None for argument in self.arguments["m"][-3:])
         return _entry(compiled, kind, arguments)(*arguments)
 
 
@@ -178,7 +178,7 @@ class Prepared:
         self.arrays = rows, targets, weights, scores
         self.work = Workspace(model, block)
         own, (learn, score) = rows_for(*self.arrays), (model._learning_pass, model._scoring_pass)
-        kind = tuple(argument is None for argument in self.work.arguments["m"][-2:])
+        kind = tuple(argument is None for argument in self.work.arguments["m"][-3:])
         self.passes = class_of_passes(learn, score, kind)
         self.learning = () if learn is None else self.work.arguments_of(learn, own)
         self.scoring = self.work.arguments_of(score, own)

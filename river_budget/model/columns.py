@@ -36,6 +36,7 @@ class Columns:
     # {name: shape} of tables of an algorithm's own, which follow the vectors
     own: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     draws: ClassVar[bool] = False  # whether names that the model does not know count in scores
+    largest_usual_block: ClassVar[float] = float("inf")  # bytes; beyond, `narrow` is called
     lends: ClassVar[bool] = False  # whether new names keep places only if their example is stored
 
     def check(self, model: Any, parameters: Mapping[str, Any]) -> None:
@@ -88,6 +89,11 @@ class Columns:
         `_reading` of them.
         """
         raise NotImplementedError
+
+    def narrow(self, model: Any, beside: Collection[Any]) -> None:
+        """Bring a table that has become larger than usual back to its bound; names `beside`
+        stay.
+        """
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:
         """Forget names that were added for an example that could not be learned."""

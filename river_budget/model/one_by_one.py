@@ -9,6 +9,7 @@ longer to write, so `learn_one` behind a prediction finds it written.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from ..core import memory
@@ -105,7 +106,12 @@ class OneByOne(ManyAtOnce):
                 return AGAIN
             try:
                 lock.changing = True
-                return self._learn_call(call, target, w, wanted)
+                found = self._learn_call(call, target, w, wanted)
+                columns = self.algorithm.columns
+                if self._block.nbytes > columns.largest_usual_block:
+                    with contextlib.suppress(MemoryError):  # the example is learned anyway
+                        columns.narrow(self, call.x)
+                return found
             finally:
                 lock.changing = False
 

@@ -4,6 +4,7 @@ uses, and has a bound.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -40,6 +41,8 @@ class Vectors(Columns):
     # the maintenance where the parameter is None; None: by the kernel
     usual: Maintenance | None = None
     lends: ClassVar[bool] = True
+    # bytes; a larger one may have been made for one very long example
+    largest_usual_block: ClassVar[float] = 2 * LARGEST_USUAL_TABLE
 
     def __post_init__(self) -> None:
         own_tables.rows_and_squares(self.own)  # raises for other shapes
@@ -161,6 +164,29 @@ class Vectors(Columns):
             _drop_smallest(changed, most, new, beside)
             model._swap_in(changed)
 
+    def narrow(self, model: Any, beside: Collection[Any]) -> None:
+        """Bring a table that one very long example has made larger than usual back to its bound, in
+        one step: the features with the smallest numbers go, but for those `beside`.
+        """
+        block = memory.views(model._block)
+        most = LARGEST_USUAL_TABLE // (8 * block.head.capacity)
+        room = int(KEPT_SHARE * most)
+        if not model._takes_lists or block.head.width <= most or len(beside) > room:
+            return
+        issue_once(model, FULL_TABLE)
+        sizes, places = _sizes_of(block), model._features.places
+        sizes[[places[name] for name in beside if name in places]] = np.inf
+        sizes[model._features.vacant] = -1.0
+        rows = np.sort(np.argsort(-sizes, kind="stable")[: min(room, len(places))])
+        names = {place: name for name, place in places.items()}
+        features = copy.copy(model._features)
+        features.rename([names[row] for row in rows.tolist()])
+        narrowed = memory.resized(model._block, width=most)
+        new = memory.views(narrowed)
+        new.vectors[: len(rows)], new.vectors[len(rows) :] = block.vectors[rows], 0.0
+        _measure(model, new)
+        model._replace(_block=narrowed, _features=features)
+
     def take_back(self, model: Any, names: Collection[Any]) -> None:
         places, vectors = model._features.places, memory.views(model._block).vectors
         unused = [name for name in names if name in places and not vectors[places[name]].any()]
@@ -186,17 +212,28 @@ def _drop_smallest(model: Any, most: int, new: int, kept: Collection[Any]) -> No
     issue_once(model, FULL_TABLE)
     block = memory.views(model._block)
     vectors = block.vectors[:, : block.head.count]
-    sizes = np.abs(vectors).max(axis=1, initial=0.0)
-    places = model._features.places
+    sizes, places = _sizes_of(block), model._features.places
     sizes[[places[name] for name in kept if name in places]] = np.inf
     room = min(int(KEPT_SHARE * most), most - new)
     dropped = np.argsort(sizes, kind="stable")[: max(len(sizes) - room, 0)]
     vectors[dropped] = 0.0
-    lengths = np.abs if isinstance(model._kernel_in_use, Laplacian) else np.square
-    block.norms[: block.head.count] = lengths(vectors).sum(axis=0)
+    _measure(model, block)
     used = np.ones(len(sizes), bool)
     used[dropped] = False
     model._change_names(model._features.forget, used, kept)
+
+
+def _sizes_of(block: Any) -> Any:
+    """The largest absolute value of each feature. (The table may be too large for a copy.)"""
+    vectors = block.vectors[:, : block.head.count]
+    return np.maximum(vectors.max(axis=1, initial=0.0), -vectors.min(axis=1, initial=0.0))
+
+
+def _measure(model: Any, block: Any) -> None:
+    """Compute the norms of all vectors."""
+    vectors = block.vectors[:, : block.head.count]
+    lengths = np.abs if isinstance(model._kernel_in_use, Laplacian) else np.square
+    block.norms[: block.head.count] = lengths(vectors).sum(axis=0)
 
 
 def split(table: Any) -> None:

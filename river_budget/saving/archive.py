@@ -74,15 +74,20 @@ def head(**fields: Any) -> str:
 def packed(node: Any, arrays: Arrays, **more: Any) -> bytes:
     """The bytes of a file, with `more` beside the model."""
     file = io.BytesIO()
+    archive = zipfile.ZipFile(file, "w", allowZip64=False)
     try:
-        with zipfile.ZipFile(file, "w", allowZip64=False) as archive:
-            archive.writestr(zipfile.ZipInfo(HEAD), head(model=node, **more))
-            for name, array in arrays.items():
-                member = io.BytesIO()
-                np.lib.format.write_array(member, array, (1, 0), allow_pickle=False)
-                archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getbuffer())
-    except zipfile.LargeZipFile:
-        raise SavedModelError("the model cannot be saved: it has more than 4 GB") from None
+        archive.writestr(zipfile.ZipInfo(HEAD), head(model=node, **more))
+        for name, array in arrays.items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, array, (1, 0), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getbuffer())
+        archive.close()
+    except BaseException as error:
+        archive.fp = None  # else closing it would raise in place of Ctrl-C inside a member
+        if isinstance(error, zipfile.LargeZipFile):
+            message = "the model cannot be saved: it has more than 4 GB"
+            raise SavedModelError(message) from None
+        raise
     return file.getvalue()
 
 

@@ -9,14 +9,17 @@ import random
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from inside import check_names
+from saved_models import file_of
 
 import river_budget as rb
 from river_budget.algorithms.features import drawn
 from river_budget.core.memory import views
 from river_budget.model import stored
 from river_budget.model.columns import Columns
+from river_budget.saving import opened
 
 # Names come and go on purpose
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
@@ -291,6 +294,41 @@ def test_an_example_that_is_larger_than_the_bound_is_learned(monkeypatch):
             model.learn_one(x, t % 2 == 0)
             assert set(x) <= set(model._features)
             check_names(model)
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("kind", SMALL)
+def test_behind_a_very_long_example_the_table_goes_back_to_its_bound(kind, many, monkeypatch):
+    """Its largest numbers stay, names keep their vectors, and the model is saved and goes on."""
+    bound, words = 2**13, {f"long {i}": 1.0 + 1e-3 * i for i in range(2000)}
+    monkeypatch.setattr(stored, "LARGEST_USUAL_TABLE", bound)
+    monkeypatch.setattr(stored.Vectors, "largest_usual_block", 2 * bound)
+    model = SMALL[kind]()
+    short = list(documents(60, seed=3))
+
+    def learn(examples):
+        for x, y in examples:
+            if kind == "one class":
+                model.learn_one(x)
+            elif many and x is not words:
+                row = pd.DataFrame([x], dtype=pd.SparseDtype(float, 0.0))
+                model.learn_many(row, [y])
+            else:
+                model.learn_one(x, y)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learn([*short[:30], (words, True)])
+        large = model._block.nbytes
+        learn(short[30:])
+    head = views(model._block).head
+    assert 8 * head.capacity * head.width <= bound < large
+    check_names(model)
+    kept = [int(name.split()[1]) for name in model._features if name.startswith("long")]
+    assert kept == [] or min(kept) > 1000
+    if kind != "one class":
+        twin = opened(file_of(model))
+        assert close(run(model, short), run(twin, short))
 
 
 def test_the_bound_is_64_megabytes():

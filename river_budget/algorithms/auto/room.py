@@ -125,10 +125,14 @@ class Room(Columns):
         """
         if model._of_words:
             return
-        state, keys = model._state_record(), model._table("keys")[0]
+        keys = model._table("keys")[0]
         for name, place in zip(names, places, strict=True):
             keys[place] = key_of(name, model._entropy)
-        n = 1 + max(places, default=-1)
+        self._use(model, 1 + max(places, default=-1))
+
+    def _use(self, model: Any, n: int) -> None:
+        """From now on the model looks at n features."""
+        state = model._state_record()
         squared = min(n, core.MOST_SQUARED) if state.second_order >= 0 else state.second_order
         state.features, state.second_order = n, squared
 
@@ -138,3 +142,8 @@ class Room(Columns):
             known = [name for name in names if name in places]
             unused = [name for name in known if table[places[name], core.SEEN] == 0.0]
             model._change_names(model._features.remove, unused)
+            return
+        moments, places = model._table("moments"), model._features.places
+        unused = [name for name in names if name in places and not moments[:, places[name]].any()]
+        model._change_names(model._features.remove, unused)
+        self._use(model, len(model._features))

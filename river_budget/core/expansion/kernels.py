@@ -40,7 +40,7 @@ def norm_of(m, x):
     """The norm of x as in m.norms: |x|^2, or |x|_1 for the Laplacian kernel, or k(x, x) for a
     user's kernel.
     """
-    return other_norm(m.function, m, x)
+    return other_norm(m.other, m, x)
 
 
 @inlined
@@ -48,19 +48,19 @@ def kernel_row(m, x, norm):
     """m.row[j] = k(vector j, x). For Gaussian and Laplacian kernels m.logs[j] = its logarithm. May
     overwrite m.whole and m.buffer.
     """
-    fill_row(m.function, m, x, norm)
+    fill_row(m.other, m, x, norm)
 
 
 @inlined
 def self_kernel(m, norm):
     """k(x, x) from the norm of x."""
-    return other_self_kernel(m.function, m.head[0], norm)
+    return other_self_kernel(m.other, m.head[0], norm)
 
 
 @inner
-def fill_row(function, m, x, norm):
+def fill_row(other, m, x, norm):
     """`kernel_row`: for the Gaussian kernel here."""
-    if function is None:
+    if other is None:
         head, row, logs, norms = m.head[0], m.row, m.logs, m.norms
         n, gamma = padded(head.count), head.gamma
         if gamma * norm > CANCELS:
@@ -140,15 +140,15 @@ def along_row(m, row, p):
     return total
 
 
-# Other kernels. m.function is None in a model whose kernel is Gaussian: numba leaves out the
+# Other kernels. m.other is None in a model whose kernel is Gaussian: numba leaves out the
 # branches for others
 
 
 @inner
-def other_norm(function, m, x):
+def other_norm(other, m, x):
     """`norm_of`"""
     values, total = x[1], x[2]
-    if function is None:
+    if other is None:
         return dot(values, values, values.shape[0]) + total
     if m.head[0].kernel == CUSTOM:
         return value_of(m, values, values, values.shape[0])
@@ -160,9 +160,9 @@ def other_norm(function, m, x):
 
 
 @inner
-def other_self_kernel(function, head, norm):
+def other_self_kernel(other, head, norm):
     """`self_kernel`"""
-    if function is None:
+    if other is None:
         return 1.0
     if head.bounded:
         return 1.0
