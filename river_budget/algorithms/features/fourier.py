@@ -22,6 +22,9 @@ from .drawn import Drawn, DrawnMap, keys_of
 __all__ = ["RBFSampler", "RandomFourier"]
 
 
+LARGEST_GAMMA = 1e150  # with a larger one frequencies would not be finite
+
+
 def frequencies_of(names: Collection[Any], entropy: int, n: int, header: dict[str, Any]) -> Any:
     """n frequencies of each of several features, one row each, which depend only on its name and
     the seed.
@@ -30,11 +33,12 @@ def frequencies_of(names: Collection[Any], entropy: int, n: int, header: dict[st
     kernel.
     """
     uniform: Any = uniforms(keys_of(names, entropy), n)  # type: ignore[no-untyped-call]
+    gamma = min(header["gamma"], LARGEST_GAMMA)
     if header["kernel"] == Code.RBF:  # normal
         normal: Any = _quantiles()(uniform, uniform)
-        normal *= math.sqrt(2.0 * header["gamma"])
+        normal *= math.sqrt(2.0 * gamma)
         return normal
-    return header["gamma"] * np.tan(math.pi * (uniform - 0.5))  # Cauchy
+    return gamma * np.tan(math.pi * (uniform - 0.5))  # Cauchy
 
 
 @functools.cache
