@@ -12,7 +12,7 @@ from ..core import memory
 from ..core.codes import Kernel as Code
 from ..core.expansion.kernels import BOUND, CANCELS
 from ..core.trigonometry import FARTHEST_ANGLE
-from .graph import Columns, Graph, Tensor, not_exported
+from .graph import Graph, NamedMatrix, Tensor, not_exported
 
 
 def rows_for(model: Any, names: list[Any], n: int) -> Any:
@@ -33,7 +33,7 @@ def rows_for(model: Any, names: list[Any], n: int) -> Any:
     return rows
 
 
-def expansion(graph: Graph, model: Any, columns: Columns, coefficients: Any) -> Tensor:
+def expansion(graph: Graph, model: Any, columns: NamedMatrix, coefficients: Any) -> Tensor:
     """The sums of kernels with these coefficients, which have a row for each column of the
     result.
     """
@@ -102,7 +102,7 @@ def _normalised(graph: Graph, head: Any, x: Tensor, sums: Tensor) -> Tensor:
     return graph.node("Where", root > 0.0, sums / root, 0.0)
 
 
-def waves(graph: Graph, model: Any, columns: Columns) -> Tensor:
+def waves(graph: Graph, model: Any, columns: NamedMatrix) -> Tensor:
     """All random waves of a model: first the cosines, then the sines."""
     block = model.algorithm.columns.block_for(
         model, columns.names
@@ -115,7 +115,7 @@ def waves(graph: Graph, model: Any, columns: Columns) -> Tensor:
     return graph.node("Concat", 1.0 - half * half * 2.0, graph.node("Sin", angles), axis=1)
 
 
-def sketch(graph: Graph, model: Any, columns: Columns) -> Tensor:
+def sketch(graph: Graph, model: Any, columns: NamedMatrix) -> Tensor:
     """The sketch of products: multiply Fourier transforms, which are linear in an example, and
     transform back.
     """

@@ -91,7 +91,7 @@ class Tensor:
 
 
 @dataclass
-class Columns:
+class NamedMatrix:
     """A matrix in the graph, one row per example, and the names of its columns; and columns of
     texts by name.
     """

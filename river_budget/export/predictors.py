@@ -25,7 +25,7 @@ from ..model.expansion import BudgetModel
 from ..saving import files
 from ..wrappers.nested import last_step
 from .expansions import expansion, waves
-from .graph import Columns, Graph, Tensor, check_texts, not_exported
+from .graph import Graph, NamedMatrix, Tensor, check_texts, not_exported
 from .transformers import features_of, present, texts_of, transformed
 
 WITH_WAVES = FOGDClassifier, FOGDRegressor
@@ -41,7 +41,7 @@ class Found:
     chosen: Any = None  # the index of the predicted label, one number per example
 
 
-def predicted(graph: Graph, model: Any, columns: Columns) -> Found:
+def predicted(graph: Graph, model: Any, columns: NamedMatrix) -> Found:
     """The outputs of the model for these columns."""
     # imported here: they take longer to load than this package
     from river import linear_model, multiclass
@@ -68,7 +68,7 @@ def predicted(graph: Graph, model: Any, columns: Columns) -> Found:
     raise not_exported(kind.__name__)
 
 
-def _ours(graph: Graph, model: Any, columns: Columns) -> Found:
+def _ours(graph: Graph, model: Any, columns: NamedMatrix) -> Found:
     if model._block is None:
         raise ValueError(f"a {type(model).__name__} that has learned nothing cannot be exported")
     scores = _scores(graph, model, columns)
@@ -87,7 +87,7 @@ def _ours(graph: Graph, model: Any, columns: Columns) -> Found:
     return _best(graph, labels.known, scores, graph.node("Softmax", logits, axis=1))
 
 
-def _scores(graph: Graph, model: Any, columns: Columns) -> Tensor:
+def _scores(graph: Graph, model: Any, columns: NamedMatrix) -> Tensor:
     block = memory.views(model._block)
     n, state = block.head.count, model._state_record()
     if isinstance(model, WITH_WAVES):
@@ -137,11 +137,11 @@ def _with_lead(graph: Graph, scores: Tensor, n: int, slope: float, lead: float) 
     return logits - graph.node("Where", chased, float(lead), 0.0)
 
 
-def _weights(weights: Any, columns: Columns) -> list[float]:
+def _weights(weights: Any, columns: NamedMatrix) -> list[float]:
     return [float(weights.get(name, 0.0)) for name in columns.names]
 
 
-def _linear(graph: Graph, model: Any, columns: Columns, classifier: bool) -> Found:
+def _linear(graph: Graph, model: Any, columns: NamedMatrix, classifier: bool) -> Found:
     """A linear model of River."""
     usual = optim.losses.Log if classifier else optim.losses.Squared
     if not isinstance(model.loss, usual):
@@ -151,7 +151,7 @@ def _linear(graph: Graph, model: Any, columns: Columns, classifier: bool) -> Fou
     return _two(graph, [False, True], scores, scores, strict=True) if classifier else Found(scores)
 
 
-def _in_units(graph: Graph, model: Any, columns: Columns) -> Found:
+def _in_units(graph: Graph, model: Any, columns: NamedMatrix) -> Found:
     """The regressor inside a TargetStandardScaler, in the units of the targets."""
     from river import preprocessing
 
@@ -163,7 +163,7 @@ def _in_units(graph: Graph, model: Any, columns: Columns) -> Found:
     return Found(inside.scores * spread + mean)
 
 
-def _one_against_the_rest(graph: Graph, model: Any, columns: Columns) -> Found:
+def _one_against_the_rest(graph: Graph, model: Any, columns: NamedMatrix) -> Found:
     shares = []
     for one in model.classifiers.values():
         found = predicted(graph, one, columns)
@@ -279,7 +279,7 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     files.write(path, made.SerializeToString())
 
 
-def columns_in(graph: Graph, model: Any, names: list[Any], matrix: bool) -> Columns:
+def columns_in(graph: Graph, model: Any, names: list[Any], matrix: bool) -> NamedMatrix:
     """The inputs: a matrix of numbers, and columns of texts."""
     words = texts_of(model)
     if not matrix:
@@ -287,10 +287,10 @@ def columns_in(graph: Graph, model: Any, names: list[Any], matrix: bool) -> Colu
         inputs = {name: Tensor(graph, str(name)) for name in names}
         given = [inputs[name] for name in numbers]
         tensor = graph.node("Concat", *given, axis=1) if given else graph.nothing
-        return Columns(tensor, numbers, {name: inputs[name] for name in names if name in words})
+        return NamedMatrix(tensor, numbers, {name: inputs[name] for name in names if name in words})
     if found := [name for name in names if name in words]:
         raise ValueError(f"one matrix for all features cannot hold {found[0]!r}, which is a text")
-    return Columns(Tensor(graph, MATRIX), names)
+    return NamedMatrix(Tensor(graph, MATRIX), names)
 
 
 # outputs

@@ -17,7 +17,7 @@ from ..core import memory
 from ..guard.guard import Guard
 from ..model.base import StreamModel
 from .expansions import expansion, sketch, waves
-from .graph import TEXTS, Columns, Graph, Tensor, check_texts, not_exported
+from .graph import TEXTS, Graph, NamedMatrix, Tensor, check_texts, not_exported
 
 LARGEST_WHOLE = 2**53  # every whole number up to it is a float
 
@@ -96,7 +96,7 @@ SELECTING: dict[Any, Callable[[Any, set[Any]], bool]] = {  # {class: whether a f
 }
 
 
-def transformed(graph: Graph, step: Any, columns: Columns) -> Columns:
+def transformed(graph: Graph, step: Any, columns: NamedMatrix) -> NamedMatrix:
     """The columns that a step of a pipeline returns."""
     if isinstance(step, compose.Pipeline):
         for part in step.steps.values():
@@ -104,16 +104,18 @@ def transformed(graph: Graph, step: Any, columns: Columns) -> Columns:
         return columns
     if issubclass(type(step), RandomFourier):
         size = step.scale / math.sqrt(step.n_components)
-        return Columns(waves(graph, step, present(graph, columns)) * size, step._feature_names())
+        return NamedMatrix(
+            waves(graph, step, present(graph, columns)) * size, step._feature_names()
+        )
     if type(step) is PolynomialCountSketch:
-        return Columns(sketch(graph, step, present(graph, columns)), step._feature_names())
+        return NamedMatrix(sketch(graph, step, present(graph, columns)), step._feature_names())
     for kind, translate in _translations().items():
         if type(step) is kind:
             return translate(graph, step, columns)
     raise not_exported(type(step).__name__)
 
 
-Translation = Callable[[Graph, Any, Columns], Columns]
+Translation = Callable[[Graph, Any, NamedMatrix], NamedMatrix]
 
 
 def _translations() -> dict[Any, Translation]:
@@ -138,14 +140,14 @@ def _as_rivers(translation: Translation) -> Translation:
     return lambda graph, scaler, columns: translation(graph, scaler.as_river(), columns)
 
 
-def _selected(graph: Graph, step: Any, columns: Columns) -> Columns:
+def _selected(graph: Graph, step: Any, columns: NamedMatrix) -> NamedMatrix:
     goes = SELECTING[type(step)]
     texts = {name: text for name, text in columns.texts.items() if goes(name, step.keys)}
     names = [name for name in columns.names if goes(name, step.keys)]
-    return Columns(_of_names(graph, columns, names), names, texts)
+    return NamedMatrix(_of_names(graph, columns, names), names, texts)
 
 
-def _of_names(graph: Graph, columns: Columns, names: list[Any]) -> Tensor:
+def _of_names(graph: Graph, columns: NamedMatrix, names: list[Any]) -> Tensor:
     """The columns with these names."""
     if names == columns.names or not names:
         return columns.tensor if names else graph.nothing
@@ -154,7 +156,7 @@ def _of_names(graph: Graph, columns: Columns, names: list[Any]) -> Tensor:
     return graph.node("Gather", columns.tensor, order, axis=1)
 
 
-def _union(graph: Graph, step: Any, columns: Columns) -> Columns:
+def _union(graph: Graph, step: Any, columns: NamedMatrix) -> NamedMatrix:
     """The columns of all steps; of columns with the same name, the first."""
     tensors: list[Tensor] = []
     names: list[Any] = []
@@ -166,13 +168,13 @@ def _union(graph: Graph, step: Any, columns: Columns) -> Columns:
             tensors.append(_of_names(graph, found, new))
             names += new
     tensor = graph.node("Concat", *tensors, axis=1) if tensors else graph.nothing
-    return Columns(tensor, names, texts)
+    return NamedMatrix(tensor, names, texts)
 
 
-def present(graph: Graph, columns: Columns) -> Columns:
+def present(graph: Graph, columns: NamedMatrix) -> NamedMatrix:
     """The columns, with 0 instead of NaN: missing values count as absent."""
     missing = graph.node("IsNaN", columns.tensor)
-    return Columns(graph.node("Where", missing, 0.0, columns.tensor), columns.names)
+    return NamedMatrix(graph.node("Where", missing, 0.0, columns.tensor), columns.names)
 
 
 def _value(statistic: Any) -> float:
@@ -180,7 +182,7 @@ def _value(statistic: Any) -> float:
     return float(statistic.get() if hasattr(statistic, "get") else statistic)
 
 
-def _standard_scaler(graph: Graph, step: Any, columns: Columns) -> Columns:
+def _standard_scaler(graph: Graph, step: Any, columns: NamedMatrix) -> NamedMatrix:
     known = [name in step.counts for name in columns.names]
     pairs = list(zip(columns.names, known, strict=True))
     means = np.array([_value(step.means[name]) if here else 0.0 for name, here in pairs])
@@ -188,16 +190,16 @@ def _standard_scaler(graph: Graph, step: Any, columns: Columns) -> Columns:
     if step.with_std:
         variances = [_value(step.vars[name]) if here else 0.0 for name, here in pairs]
         tensor = _divided(tensor, np.sqrt(variances))
-    return Columns(tensor, columns.names)
+    return NamedMatrix(tensor, columns.names)
 
 
-def _min_max_scaler(graph: Graph, step: Any, columns: Columns) -> Columns:
+def _min_max_scaler(graph: Graph, step: Any, columns: NamedMatrix) -> NamedMatrix:
     pairs = [
         (_value(step.min[name]), _value(step.max[name])) if name in step.min else (0.0, 0.0)
         for name in columns.names
     ]
     low, high = np.array(pairs).T
-    return Columns(_divided(columns.tensor - low, high - low), columns.names)
+    return NamedMatrix(_divided(columns.tensor - low, high - low), columns.names)
 
 
 def _divided(tensor: Tensor, spread: Any) -> Tensor:
@@ -205,31 +207,31 @@ def _divided(tensor: Tensor, spread: Any) -> Tensor:
     return tensor / np.where(spread > 0.0, spread, math.inf)
 
 
-def _guard(graph: Graph, step: Guard, columns: Columns) -> Columns:
+def _guard(graph: Graph, step: Guard, columns: NamedMatrix) -> NamedMatrix:
     """Without texts; the last valid values instead of those that are no finite numbers, if the
     guard keeps them.
     """
     if not columns.names:
-        return Columns(graph.nothing, [])
+        return NamedMatrix(graph.nothing, [])
     last = np.array([float(step._last.get(name, math.nan)) for name in columns.names])
     tensor = columns.tensor
     bad = graph.node("Or", graph.node("IsNaN", tensor), graph.node("IsInf", tensor))
-    return Columns(graph.node("Where", bad, last, tensor), columns.names)
+    return NamedMatrix(graph.node("Where", bad, last, tensor), columns.names)
 
 
-def _nystroem(graph: Graph, step: Nystroem, columns: Columns) -> Columns:
+def _nystroem(graph: Graph, step: Nystroem, columns: NamedMatrix) -> NamedMatrix:
     if not step._n_outputs:
         raise ValueError("a Nystroem map without features cannot be exported: it has no landmarks")
     n = memory.views(step._block).head.count
     basis = memory.views(step._block).per_vector[: step._n_outputs, :n]
     tensor = expansion(graph, step, present(graph, columns), step.scale * basis)
-    return Columns(tensor, step._feature_names())
+    return NamedMatrix(tensor, step._feature_names())
 
 
 # River's OneHotEncoder
 
 
-def _one_hot(graph: Graph, step: Any, columns: Columns) -> Columns:
+def _one_hot(graph: Graph, step: Any, columns: NamedMatrix) -> NamedMatrix:
     """A column for each value that the encoder has learned."""
     if step.drop_zeros and (step.drop_first or step.categories is None):
         raise not_exported("OneHotEncoder(drop_zeros=True), which keeps no list of its values,")
@@ -241,15 +243,15 @@ def _one_hot(graph: Graph, step: Any, columns: Columns) -> Columns:
             tensors.append(graph.node("Where", is_value, 1.0, math.nan if step.drop_zeros else 0.0))
             names += [f"{name}_{value}" for value in values]
     if not names:
-        return Columns(graph.nothing, [])
+        return NamedMatrix(graph.nothing, [])
     tensor = graph.node("Concat", *tensors, axis=1)
     if step.drop_first:  # later values may have made another one the first
         first = np.array([name == min(names) for name in names])
         tensor = graph.node("Where", first, math.nan, tensor)
-    return Columns(tensor, names)
+    return NamedMatrix(tensor, names)
 
 
-def _is_value(graph: Graph, columns: Columns, name: Any, values: list[Any]) -> Tensor:
+def _is_value(graph: Graph, columns: NamedMatrix, name: Any, values: list[Any]) -> Tensor:
     """Which of these values a feature has."""
     check_texts(values)
     if "" in values:

@@ -39,7 +39,7 @@ def kind_of(estimator: Any) -> str:
     return str(kind)
 
 
-class Row(NamedTuple):
+class PackedExample(NamedTuple):
     """An example without its missing values, packed: dicts of floats would take ten times the
     memory.
     """
@@ -54,12 +54,14 @@ class Row(NamedTuple):
         return dict(zip(self.names, self.values, strict=True))
 
 
-def row_of(x: dict[Any, float], target: float, weight: float, before: Sequence[Row]) -> Row:
+def row_of(
+    x: dict[Any, float], target: float, weight: float, before: Sequence[PackedExample]
+) -> PackedExample:
     """A row; it shares its names with the one before if they are equal."""
     names = tuple(x)
     if before and before[-1].names == names:
         names = before[-1].names
-    return Row(names, array.array("d", x.values()), target, weight)
+    return PackedExample(names, array.array("d", x.values()), target, weight)
 
 
 def matrix_of(examples: Iterable[dict[Any, float]], names: Sequence[Any]) -> Any:
@@ -75,7 +77,7 @@ class Fit:
     None of a regressor.
     """
 
-    def __init__(self, estimator: Any, rows: Sequence[Row], fill: float | None):
+    def __init__(self, estimator: Any, rows: Sequence[PackedExample], fill: float | None):
         self.names = in_order(set().union(*{row.names for row in rows}))
         X = matrix_of((row.x for row in rows), self.names)
         y, weights = np.array([row[2:] for row in rows]).T

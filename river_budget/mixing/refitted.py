@@ -15,7 +15,7 @@ from river import base
 
 from ..inputs.targets import Labels, plain, real, weight
 from ..parameters import finite, optional, positive, whole
-from .fits import Fit, Row, kind_of, numbers_of, row_of
+from .fits import Fit, PackedExample, kind_of, numbers_of, row_of
 from .many import ManyProbabilities, ManyRows
 
 # a label that came after the last fit has its share among the rows since then and so many others
@@ -107,7 +107,7 @@ class Refitted(ManyRows):
         super()._begin()
         self.n_fits = self._seen = 0
         self._next = self.first  # the number of rows at which it is fitted
-        self._rows: list[Row] = []
+        self._rows: list[PackedExample] = []
         self._fitted_on = 0  # the last fit was to so many of the first of these rows
         self._fit: Fit | None = None
 

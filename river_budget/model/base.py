@@ -38,7 +38,7 @@ from ..parameters import (
     whole,
 )
 from .algorithm import Algorithm, values_of
-from .calls import Rows
+from .calls import Matrix
 from .columns import check_compiled
 from .lock import ModelLock, changes_the_model, locked_read
 
@@ -393,7 +393,7 @@ class StreamModel(base.Estimator):
 
     # inspection
 
-    def _named(self, scores: Rows) -> Any:
+    def _named(self, scores: Matrix) -> Any:
         """Scores, or coefficients, as users see them: a number, or {class: number}."""
         return float(scores[0])
 

@@ -13,7 +13,7 @@ from ..inputs.batches import Batch, batch_of
 from ..kernels import Custom
 from ..messages.stream_warnings import issue_warnings
 from .base import StreamModel
-from .calls import EXAMPLES_PER_CALL, Rows, Workspace, rows_for, run_over
+from .calls import EXAMPLES_PER_CALL, Matrix, Workspace, rows_for, run_over
 from .lock import yield_lock
 
 FEW_SCORED = 64  # so many examples are scored while other threads wait; more by a copy of the block
@@ -37,7 +37,7 @@ class ManyAtOnce(StreamModel):
         """A checked batch of the examples of a user."""
         return batch_of(X, predicted)
 
-    def _run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
+    def _run_pass(self, rows: Matrix, targets: Any, weights: Any, scores: Matrix) -> None:
         """Run the learning pass over all rows; where it stops, prepare the model and continue."""
         done, n, work = 0, len(rows), self._version.get("work") or Workspace(self, self._block)
         while done < n:
@@ -53,13 +53,13 @@ class ManyAtOnce(StreamModel):
         with, as a thread that learns may change it.
         """
 
-    def _score_batch(self, batch: Batch, score: Any = None, n_scores: int | None = None) -> Rows:
+    def _score_batch(self, batch: Batch, score: Any = None, n_scores: int | None = None) -> Matrix:
         """The scores of a batch, with one state of the model."""
         return self._scores_read(batch, score, n_scores)[0]
 
     def _scores_read(
         self, batch: Batch, score: Any = None, n_scores: int | None = None
-    ) -> tuple[Rows, Any]:
+    ) -> tuple[Matrix, Any]:
         """(the scores of a batch, the `_reading` of them), with one state of the model.
 
         score, n_scores: another pass than that of predictions, another number of scores than one
@@ -68,7 +68,7 @@ class ManyAtOnce(StreamModel):
         """
         columns = self.algorithm.columns
         if columns.draws and (self._block is None or self._features.unknown(batch.names_in_use())):
-            found: tuple[Rows, Any] = columns.scores(self, batch, score or self._scoring_pass)
+            found: tuple[Matrix, Any] = columns.scores(self, batch, score or self._scoring_pass)
             return found
         batch = batch.scaled(self._features)
         with self._lock.held:
@@ -80,7 +80,7 @@ class ManyAtOnce(StreamModel):
             block = block.copy()
         return scores_by(self, score, block, rows, n_outputs), read
 
-    def _score_rows(self, rows: Any) -> Rows:
+    def _score_rows(self, rows: Any) -> Matrix:
         """The scores of rows that were made for the present state of the model."""
         return scores_by(self, self._scoring_pass, self._block, rows, self._n_outputs)
 
@@ -109,7 +109,7 @@ class ManyAtOnce(StreamModel):
         yield Part(0, part, self._rows_of(part))
 
     def _run_parts(
-        self, batch: Batch, targets: Any, weights: Any, scores: Rows, wanted: bool = False
+        self, batch: Batch, targets: Any, weights: Any, scores: Matrix, wanted: bool = False
     ) -> None:
         """Run the learning pass over a batch, in parts. Overwrites `scores`."""
         for part in self._parts_of(batch, wanted):
@@ -131,9 +131,9 @@ class ManyAtOnce(StreamModel):
         return batch.known(self._features, self._takes_lists)
 
 
-def scores_by(model: Any, score: Any, block: Any, rows: Any, n_outputs: int) -> Rows:
+def scores_by(model: Any, score: Any, block: Any, rows: Any, n_outputs: int) -> Matrix:
     """The scores of rows by a compiled pass."""
-    scores: Rows = np.zeros((len(rows), n_outputs))
+    scores: Matrix = np.zeros((len(rows), n_outputs))
     if block is not None:
         run_over(model, score, block, rows, scores)
     return scores

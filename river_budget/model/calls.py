@@ -25,7 +25,7 @@ from ..inputs.lists import Lists
 from ..messages.first_use import announced
 
 Block = NDArray[np.uint8]  # the memory of a model, see core/memory.py
-Rows = NDArray[np.float64]  # two-dimensional: examples, scores, support vectors, coefficients
+Matrix = NDArray[np.float64]  # two-dimensional: examples, scores, support vectors, coefficients
 NO_NUMBERS: Any = np.zeros(0)
 NO_ROWS: Any = np.zeros((0, 0))
 EXAMPLES_PER_CALL = 2**10  # Python answers Ctrl-C between the calls of a pass
@@ -104,7 +104,7 @@ def run_once(model: Any, compiled: Any, block: Block | None = None) -> None:
 
 
 def run_over(
-    model: Any, compiled: Any, block: Block, rows: Any, scores: Rows, targets: Any = None
+    model: Any, compiled: Any, block: Block, rows: Any, scores: Matrix, targets: Any = None
 ) -> int:
     """Run a pass over all examples, in parts; returns how many it has processed."""
     work, n, done = Workspace(model, block), len(rows), 0

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from ..core import memory
-from .calls import Rows
+from .calls import Matrix
 
 SPARE_FEATURES_SHARE = 0.25  # table rows in reserve, as a share, once new features have appeared
 
@@ -84,7 +84,7 @@ class Columns:
     def write(self, model: Any, names: Collection[Any], places: Iterable[int]) -> None:
         """Write into the tables what new names need, before they get these places."""
 
-    def scores(self, model: Any, batch: Any, score: Any) -> tuple[Rows, Any]:
+    def scores(self, model: Any, batch: Any, score: Any) -> tuple[Matrix, Any]:
         """Where names are drawn: the scores of examples with unknown names, by this pass, and the
         `_reading` of them.
         """

@@ -18,7 +18,7 @@ from ..kernels import RBF
 from ..parameters import Fixed
 from .algorithm import check_kept
 from .batch_passes import Part
-from .calls import Rows
+from .calls import Matrix
 from .expansion import BudgetModel
 from .lock import changes_the_model, mutating
 from .one_by_one import AGAIN, OneByOne
@@ -63,7 +63,7 @@ class Supervised(OneByOne):
         batch = self._batch_of(X, predicted=True)
         return batch.series(self._predictions(*self._scores_read(batch)), self._target_name)
 
-    def _predictions(self, scores: Rows, read: Any = None) -> Any:
+    def _predictions(self, scores: Matrix, read: Any = None) -> Any:
         """The predictions of many rows, from their scores and the `_reading` of them, or the
         present one.
         """
@@ -99,7 +99,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         task = Task.BINARY if self._n_outputs == 1 else Task.MULTICLASS
         return super()._header_fields(n_features) | {"task": task, "outputs": self._n_outputs}
 
-    def _named(self, scores: Rows) -> Any:
+    def _named(self, scores: Matrix) -> Any:
         return self._labels.named(scores)
 
     def _add_label(self, label: Any) -> None:
@@ -269,7 +269,7 @@ class Classifier(Supervised, base.MiniBatchClassifier):
         head = memory.head_of(self._block)
         return self._labels, head.slope or 1.0, head.top_bonus
 
-    def _predictions(self, scores: Rows, read: Any = None) -> Any:
+    def _predictions(self, scores: Matrix, read: Any = None) -> Any:
         return (self._labels if read is None else read[0]).labels(scores)
 
     def predict_proba_many(self, X: Any) -> Any:
@@ -325,7 +325,7 @@ class Regressor(Supervised, base.MiniBatchRegressor):
         self._run_parts(batch, numbers, weights, scores, predict)
         return self._predictions(scores)
 
-    def _predictions(self, scores: Rows, read: Any = None) -> Any:
+    def _predictions(self, scores: Matrix, read: Any = None) -> Any:
         return scores[:, 0]
 
 

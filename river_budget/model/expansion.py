@@ -14,7 +14,7 @@ from ..core.expansion.scoring import kernel_rows, score
 from ..kernels import RBF
 from ..maintenance import Maintenance, Merge, Project
 from .batch_passes import scores_by
-from .calls import Rows
+from .calls import Matrix
 from .lock import locked_read
 from .one_by_one import OneByOne
 
@@ -87,23 +87,23 @@ class BudgetModel(OneByOne):
         return np.ascontiguousarray(model.vectors[: self._features.width, : model.head.count].T)
 
     @locked_read
-    def _coefficient_columns(self) -> Rows:
+    def _coefficient_columns(self) -> Matrix:
         """The coefficients, one column per support vector."""
         block = memory.views(self._block)
-        columns: Rows = block.head.scale * block.coefficients[:, : block.head.count]
+        columns: Matrix = block.head.scale * block.coefficients[:, : block.head.count]
         return columns
 
-    def _scores_at(self, rows: Any) -> Rows:
+    def _scores_at(self, rows: Any) -> Matrix:
         """The values of the expansion at these rows."""
         return scores_by(self, score, self._block, rows, memory.views(self._block).head.outputs)
 
-    def _scores_of_vectors(self) -> Rows:
+    def _scores_of_vectors(self) -> Matrix:
         """The values of the expansion at its own support vectors, one row each."""
         model = self._snapshot()  # so that no thread that learns waits for it
-        scores: Rows = model._scores_at(model._vector_rows())
+        scores: Matrix = model._scores_at(model._vector_rows())
         return scores
 
-    def _gram(self) -> Rows:
+    def _gram(self) -> Matrix:
         """The Gram matrix: the kernel of every support vector with every other."""
         model = self._snapshot()  # so that no thread that learns waits for it
         rows = model._vector_rows()

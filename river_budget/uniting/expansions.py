@@ -131,7 +131,7 @@ def columns_of(model: Any, result: Any) -> Any:
 
 
 @dataclasses.dataclass
-class Part:
+class WeightedModel:
     """One model of a sum, with its weight."""
 
     model: Any
@@ -160,7 +160,7 @@ def weighted_sum(models: list[Any], weights: list[float], budget: int | None) ->
     if hasattr(result, "_labels"):
         unite_labels(result, models)
     parts = [
-        Part(model, weight, columns_of(model, result))
+        WeightedModel(model, weight, columns_of(model, result))
         for model, weight in zip(models, weights, strict=True)
         if model._block is not None and weight != 0.0
     ]
@@ -170,7 +170,7 @@ def weighted_sum(models: list[Any], weights: list[float], budget: int | None) ->
     return result
 
 
-def _continue_records(result: Any, parts: list[Part]) -> None:
+def _continue_records(result: Any, parts: list[WeightedModel]) -> None:
     """Counters continue from the largest: models that began as copies have counted the same
     rounds.
     """
@@ -181,7 +181,7 @@ def _continue_records(result: Any, parts: list[Part]) -> None:
     result.algorithm.after.union(result, parts)
 
 
-def _create_block(result: Any, parts: list[Part], **sizes: int) -> None:
+def _create_block(result: Any, parts: list[WeightedModel], **sizes: int) -> None:
     """An empty block for the features of a sum, with the kernel and the random numbers of the first
     part.
     """
@@ -192,7 +192,7 @@ def _create_block(result: Any, parts: list[Part], **sizes: int) -> None:
     result._create_block(max(len(result._features), 1), **fields | _calibration(parts))
 
 
-def _calibration(parts: list[Part]) -> dict[str, float]:
+def _calibration(parts: list[WeightedModel]) -> dict[str, float]:
     """1 / slope is the scale of the scores, and scales add up as scores do; of the rest the sum has
     the means.
     """
@@ -209,7 +209,7 @@ def _calibration(parts: list[Part]) -> dict[str, float]:
 # Random waves
 
 
-def _add_waves(result: Any, parts: list[Part]) -> None:
+def _add_waves(result: Any, parts: list[WeightedModel]) -> None:
     """Add models with equal waves: the weights of their cosines and sines add up."""
     columns = result.algorithm.columns
     names = in_order(distinct(part.model._features for part in parts))
@@ -238,7 +238,7 @@ def _check_size(*tables: Any) -> None:
 # Expansions
 
 
-def _add_expansions(result: Any, parts: list[Part]) -> None:
+def _add_expansions(result: Any, parts: list[WeightedModel]) -> None:
     """Insert all vectors with their coefficients, then reduce them to the budget."""
     result._features = result._index_of(in_order(distinct(_names(part.model) for part in parts)))
     vectors = _united(parts, result._features)
@@ -299,7 +299,7 @@ class Vector(NamedTuple):
     coefficients: Any
 
 
-def _united(parts: list[Part], features: FeatureIndex) -> list[Vector]:
+def _united(parts: list[WeightedModel], features: FeatureIndex) -> list[Vector]:
     """All vectors, oldest first: equal ones as one, as old as the newest of them.
 
     Those whose coefficients cancel are dropped, except for the examples of a window.
@@ -313,7 +313,7 @@ def _united(parts: list[Part], features: FeatureIndex) -> list[Vector]:
     return [each for each in united.values() if len(each.marks) or each.coefficients.any()]
 
 
-def _vectors(part: Part, features: FeatureIndex) -> Iterator[Vector]:
+def _vectors(part: WeightedModel, features: FeatureIndex) -> Iterator[Vector]:
     """The vectors of a model, with a column for each of these features and each output of the
     sum.
     """

@@ -73,8 +73,8 @@ class Held(NamedTuple):
     number: int
     key: int  # of the row
     labels: tuple[Any, ...]
-    own: array.array[float]  # the probabilities of the classifier ...
-    usual: array.array[float]  # ... and those that labels alone allow
+    model_probabilities: array.array[float]  # the probabilities of the classifier ...
+    base_rates: array.array[float]  # ... and those that labels alone allow
 
 
 class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifier):
@@ -217,11 +217,13 @@ class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifie
         """
         n, labels = len(guess), tuple(guess)
         total = sum(guess.values())
-        own = array.array("d", ((1.0 - LEAST) * p / total + LEAST / n for p in guess.values()))
+        model_probabilities = array.array(
+            "d", ((1.0 - LEAST) * p / total + LEAST / n for p in guess.values())
+        )
         # before the label of a prediction has come, nobody knows how late labels are
         ahead = 1 + self._lag if any(self._gains) else FAR
-        usual = array.array("d", self._shares.forecast(labels, ahead) if n else ())
-        held = Held(self._asked, key, labels, own, usual)
+        base_rates = array.array("d", self._shares.forecast(labels, ahead) if n else ())
+        held = Held(self._asked, key, labels, model_probabilities, base_rates)
         if (self._last_key, self._last_learned) != (key, self._learned):
             last = {"_last_key": key, "_last_learned": self._learned, "_asked": self._asked + 1}
             self.keep(held, functools.partial(vars(self).update, last))
@@ -252,10 +254,10 @@ class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifie
         if y not in held.labels:
             return
         place = held.labels.index(y)
-        own, usual = held.own[place], held.usual[place]
-        self._note_surprise(held.own, own)
+        by_model, by_rate = held.model_probabilities[place], held.base_rates[place]
+        self._note_surprise(held.model_probabilities, by_model)
         gains = [
-            gain + math.log(trust * own / usual + 1.0 - trust)
+            gain + math.log(trust * by_model / by_rate + 1.0 - trust)
             for gain, trust in zip(self._gains, TRUST, strict=True)
         ]
         most = MOST_EVIDENCE * self._together()
@@ -297,7 +299,10 @@ class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifie
             evidence = (min(gain / together, MOST_EVIDENCE) for gain in self._gains)
             odds = [math.exp(each) / prior for each in evidence]
             own = sum(map(operator.mul, odds, TRUST)) / (1.0 + sum(odds))
-        return [own * p + (1.0 - own) * f for p, f in zip(held.own, held.usual, strict=True)]
+        return [
+            own * p + (1.0 - own) * f
+            for p, f in zip(held.model_probabilities, held.base_rates, strict=True)
+        ]
 
     def _note_unasked(self) -> None:
         """Count a label that came without a prediction, and warn if many did in a row."""

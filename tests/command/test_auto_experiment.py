@@ -30,7 +30,7 @@ def test_every_model_runs_on_every_stream(results):
         assert 0.0 < r.loss < 100.0
         assert r.microseconds > 0.0
         assert r.bytes > 1000
-        assert math.isnan(r.off) == r.regression
+        assert math.isnan(r.calibration_error) == r.regression
 
 
 def test_the_table_has_a_line_for_each_and_a_star_for_the_best(results):
@@ -73,9 +73,9 @@ def test_predictions_and_calibration_are_judged_as_they_should_be():
         score.add({False: 0.25, True: 0.75}, y)
     assert score.error == 0.25
     assert score.log_loss == pytest.approx(-(3 * math.log(0.75) + math.log(0.25)) / 4)
-    assert score.off == pytest.approx(0.0)
+    assert score.calibration_error == pytest.approx(0.0)
     score.add({True: 1.0}, False)
-    assert score.off == pytest.approx(0.2)
+    assert score.calibration_error == pytest.approx(0.2)
     score.add({}, False)
     assert score.wrong == 3
 

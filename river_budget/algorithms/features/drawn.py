@@ -18,7 +18,7 @@ from ...inputs.batches import Batch, batch_of
 from ...inputs.features import FeatureIndex, in_order
 from ...inputs.targets import plain
 from ...model.batch_passes import scores_by
-from ...model.calls import Block, Rows
+from ...model.calls import Block, Matrix
 from ...model.columns import Columns
 from ...model.lock import changes_the_model, mutating
 from ...parameters import as_float
@@ -132,7 +132,7 @@ class Drawn(Columns):
         self.draw(model, block, names, range(len(names)))
         return block, read
 
-    def scores(self, model: Any, batch: Batch, score: Any) -> tuple[Rows, Any]:
+    def scores(self, model: Any, batch: Batch, score: Any) -> tuple[Matrix, Any]:
         """The scores of examples with unknown names, by blocks with exactly the features that occur
         in them.
         """

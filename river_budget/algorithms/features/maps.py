@@ -9,7 +9,7 @@ from river import base
 
 from ...core import memory
 from ...inputs.batches import batch_of
-from ...model.calls import Rows
+from ...model.calls import Matrix
 from ...model.one_by_one import OneByOne
 
 
@@ -32,7 +32,7 @@ class Transformer(OneByOne, base.MiniBatchTransformer):
         """The names of the new features."""
         raise NotImplementedError
 
-    def _named(self, scores: Rows) -> None:
+    def _named(self, scores: Matrix) -> None:
         """Landmarks have no coefficients."""
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:

@@ -1,5 +1,5 @@
-"""Columns: places for the names of features, a table with three numbers at each, and how an example
-becomes a row.
+"""Statistics: places for the names of features, a table with three numbers at each, and how an
+example becomes a row.
 
 All that may fail or run a user's code (looking names up, converting values) happens before any
 number changes, and without the lock, as a name keeps its place. A name with a place at which
@@ -31,14 +31,14 @@ PASSES = class_of_passes(learn, scale)  # its `score` is `scale`
 NUMBERS = frozenset({float, int, bool, np.bool_, *(np.dtype(c).type for c in "bhilqBHILQefd")})
 
 
-class Row:
+class PreparedExample:
     """An example: its names, its values, and the rows of a pass over it, which hold the places of
     the names, too.
     """
 
     __slots__ = ("names", "pool", "rows", "values", "write")
 
-    def __init__(self, names: Sequence[Any], places: Sequence[int], pool: list[Row]):
+    def __init__(self, names: Sequence[Any], places: Sequence[int], pool: list[PreparedExample]):
         """`pool` takes the row after use."""
         self.names, self.pool = names, pool
         self.rows = np.array([places, places], float)
@@ -60,7 +60,7 @@ class Whole:
             operator.itemgetter(*names) if len(names) > 1 else lambda x: [x[n] for n in names]
         )
         # A row in use is not among these: a signal handler may use the scaler meanwhile
-        self.pool: list[Row] = []
+        self.pool: list[PreparedExample] = []
 
 
 def check_types(values: Sequence[Any]) -> None:
@@ -71,7 +71,7 @@ def check_types(values: Sequence[Any]) -> None:
         raise TypeError
 
 
-class Columns:
+class Statistics:
     """Names, their places and their numbers, and the lock of all who read or change the numbers."""
 
     __slots__ = (
@@ -95,7 +95,7 @@ class Columns:
         self.whole = Whole(self.places)
 
     def __reduce__(self) -> Any:
-        return Columns, (self.scaling, self.initial, self.learned())
+        return Statistics, (self.scaling, self.initial, self.learned())
 
     def learned(self) -> list[list[Any]]:
         """[name, number, number, number] of each feature that was learned."""
@@ -136,7 +136,7 @@ class Columns:
 
     # examples
 
-    def run(self, x: Example, learned: bool) -> Row:
+    def run(self, x: Example, learned: bool) -> PreparedExample:
         """Read an example, and learn or scale its values; new names that are learned are given
         places.
         """
@@ -150,7 +150,7 @@ class Columns:
                 try:
                     row = whole.pool.pop()
                 except IndexError:
-                    row = Row(whole.names, whole.places, whole.pool)
+                    row = PreparedExample(whole.names, whole.places, whole.pool)
                 row.write(*values)
             except Exception:  # other names or values, which are read as follows or refused there
                 row = None
@@ -160,13 +160,13 @@ class Columns:
             (PASSES.learn if learned else PASSES.score)(self.scaling, self.table, row.rows)
         return row
 
-    def _read_any(self, x: Example, learned: bool) -> Row:
+    def _read_any(self, x: Example, learned: bool) -> PreparedExample:
         x = copied(x)  # another thread may change the original
         values = [_float(name, value) for name, value in x.items()]  # first, as it may be refused
         places = self._given_places(x) if learned else self._places_of(x)
         if len(x) == len(self.places) != self.whole.size:
             self.whole = Whole(self.places)
-        row = Row(list(x), places, [])
+        row = PreparedExample(list(x), places, [])
         row.write(*values)
         return row
 

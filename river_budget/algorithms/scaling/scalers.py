@@ -11,7 +11,7 @@ from river import base
 from ...core.passes.scaling import CENTERING, NEVER, RANGES, STANDARDISING
 from ...inputs.batches import Batch
 from ...parameters import ChecksNames
-from .columns import Columns, Example, copied
+from .columns import Example, Statistics, copied
 
 __all__ = ["MinMaxScaler", "StandardScaler"]
 
@@ -25,7 +25,7 @@ class Scaler(ChecksNames, base.Transformer):
     scaling: int  # what compiled code does (core/passes/scaling.py)
 
     def __init__(self) -> None:
-        self._columns = Columns(self.scaling, self.initial)
+        self._columns = Statistics(self.scaling, self.initial)
 
     def as_river(self) -> Any:
         """River's scaler with the same statistics."""
@@ -54,7 +54,7 @@ class Scaler(ChecksNames, base.Transformer):
 
     def set_table(self, rows: list[list[Any]]) -> None:
         """The inverse of `table`: replaces all statistics."""
-        self._columns = Columns(self.scaling, self.initial, rows)
+        self._columns = Statistics(self.scaling, self.initial, rows)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_columns": copy.copy(self._columns)}

@@ -151,7 +151,11 @@ def rows(results: Sequence[Result], regression: bool) -> Table:
     lines, text = [], starred(results)
     for r in results:
         if r.regression == regression:
-            loss = [f"{r.loss:.4g}"] if regression else [f"{r.loss:.3f}", f"{100 * r.off:.1f}"]
+            loss = (
+                [f"{r.loss:.4g}"]
+                if regression
+                else [f"{r.loss:.3f}", f"{100 * r.calibration_error:.1f}"]
+            )
             lines.append([r.data, r.model, text(r), *loss, *costs([r])])
     figures = ["R2", "MAE"] if regression else ["error %", "log loss", "ECE %"]
     return ["data", "model", *figures, *COSTS], lines

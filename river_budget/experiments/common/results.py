@@ -36,8 +36,8 @@ class Result:
     """The result of one model on one stream.
 
     `error` is the share of wrong predictions, or 1 - R2; `loss` the mean log loss, or the mean
-    absolute error; `off` the expected calibration error, NaN in regression. `errors` are those over
-    the first examples, `at` how many.
+    absolute error; `calibration_error` the expected calibration error, NaN in regression. `errors`
+    are those over the first examples, `at` how many.
     """
 
     data: str
@@ -46,7 +46,7 @@ class Result:
     examples: int
     error: float
     loss: float
-    off: float
+    calibration_error: float
     microseconds: float  # per example, to predict and to learn it
     bytes: int  # of the model after the stream
     at: tuple[int, ...] = ()
@@ -70,7 +70,7 @@ def play(
     if regression:
         figures = (score.unexplained, score.error, math.nan)
     else:
-        figures = (score.error, score.log_loss, score.off)
+        figures = (score.error, score.log_loss, score.calibration_error)
     costs = 1e6 * seconds / n, memory(model)
     return Result(data, name, regression, n, *figures, *costs, tuple(sorted(at)), tuple(errors))
 

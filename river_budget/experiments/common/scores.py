@@ -49,7 +49,7 @@ class LabelScore:
         return self.loss / max(self.rows, 1)
 
     @property
-    def off(self) -> float:
+    def calibration_error(self) -> float:
         """The expected calibration error."""
         return sum(map(abs, self.gaps)) / max(self.rows, 1)
 

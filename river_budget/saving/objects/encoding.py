@@ -138,7 +138,7 @@ def _fields(node: Any, kinds: Mapping[str, Codec]) -> Node:
 # attributes that are objects
 
 
-class Part(Codec):
+class StateOf(Codec):
     """The state of an object that its owner has made, or a number where that is none."""
 
     def encoded(self, value: Any, write: Writing) -> Any:
@@ -214,4 +214,4 @@ class Compiled(Codec):
         return old
 
 
-PART = Part()
+PART = StateOf()

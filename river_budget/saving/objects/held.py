@@ -10,13 +10,15 @@ from typing import Any
 from ...wrappers.delayed import KEY_BYTES, LEAST, Held
 from ...wrappers.label_shares import LEAST_SHARE, MOST_AGAINST, RENEWALS, LabelShares
 from ..errors import damaged
-from .kinds import COUNT, NAME, Codec, Reading, Row, Table, Writing, list_of, real, whole
+from .kinds import COUNT, NAME, Codec, Reading, Table, TupleOf, Writing, list_of, real, whole
 
 KEY = whole(0, 256**KEY_BYTES - 1)
-SHARES = Row(NAME, real(LEAST / 2**20, 1.0), real(LEAST_SHARE / 2**20, 1.0))
-DRAWS = Table(Row(*[real(0.0, 2.0**53)] * len(RENEWALS)))
-EVIDENCE = Row(*[real(-MOST_AGAINST, MOST_AGAINST)] * len(RENEWALS))
-LABELS = Row(COUNT, NAME, EVIDENCE, DRAWS)  # how many, the last one, and what was learned of them
+SHARES = TupleOf(NAME, real(LEAST / 2**20, 1.0), real(LEAST_SHARE / 2**20, 1.0))
+DRAWS = Table(TupleOf(*[real(0.0, 2.0**53)] * len(RENEWALS)))
+EVIDENCE = TupleOf(*[real(-MOST_AGAINST, MOST_AGAINST)] * len(RENEWALS))
+LABELS = TupleOf(
+    COUNT, NAME, EVIDENCE, DRAWS
+)  # how many, the last one, and what was learned of them
 
 
 class HeldRows(Codec):
@@ -27,7 +29,7 @@ class HeldRows(Codec):
             [COUNT.encoded(one.number, write), KEY.encoded(one.key, write)]
             + [
                 SHARES.encoded(each, write)
-                for each in zip(one.labels, one.own, one.usual, strict=True)
+                for each in zip(one.labels, one.model_probabilities, one.base_rates, strict=True)
             ]
             for one in owner._held.values()
         ]

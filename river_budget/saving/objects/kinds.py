@@ -125,7 +125,7 @@ class Table(Codec):
         return found
 
 
-class Row(Codec):
+class TupleOf(Codec):
     """A list of values, each of its own kind."""
 
     def __init__(self, *kinds: Codec):

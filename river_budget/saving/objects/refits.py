@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...inputs.features import in_order
-from ...mixing.fits import Row, kind_of, matrix_of, row_of
+from ...mixing.fits import PackedExample, kind_of, matrix_of, row_of
 from .. import plain
 from ..errors import SavedModelError, damaged
 from .kinds import (
@@ -203,7 +203,7 @@ class HeldRows(Codec):
         ):
             raise damaged("its rows hold what is no finite number")
         read.reserve(ROW_BYTES * n + 16 * X.size)
-        rows: list[Row] = []
+        rows: list[PackedExample] = []
         for values, (target, weight) in zip(X.tolist(), ends.tolist(), strict=True):
             found = {a: b for a, b in zip(names, values, strict=True) if b == b}
             rows.append(row_of(found, target, weight, rows))

@@ -18,8 +18,8 @@ from .kinds import (
     Codec,
     ListOf,
     Reading,
-    Row,
     Table,
+    TupleOf,
     Writing,
     real,
 )
@@ -47,7 +47,7 @@ class Categories(Codec):
     again.
     """
 
-    rows = ListOf(Row(NAME, NAME), list)
+    rows = ListOf(TupleOf(NAME, NAME), list)
 
     def of(self, owner: Any, name: str, write: Writing) -> Any:
         if owner.categories is not None:
@@ -81,7 +81,7 @@ class Imputer(Codec):
 
     def decoded(self, node: Any, old: Any, read: Reading) -> Any:
         if isinstance(node, list):
-            return Row(ANY).decoded(node, None, read)[0]
+            return TupleOf(ANY).decoded(node, None, read)[0]
         return self.statistic.decoded(node, None, read)
 
 
@@ -132,10 +132,10 @@ class Window(Codec):
         return old
 
 
-class Rows(Codec):
+class ScalerTable(Codec):
     """The table of one of our scalers."""
 
-    rows = ListOf(Row(NAME, real(0.0, 2.0**53), NUMBER, NUMBER), list)
+    rows = ListOf(TupleOf(NAME, real(0.0, 2.0**53), NUMBER, NUMBER), list)
 
     def of(self, owner: Any, name: str, write: Writing) -> Any:
         return self.rows.encoded(owner.table(), write)
@@ -147,7 +147,7 @@ class Rows(Codec):
 class Kept(Codec):
     """The names of a FeatureBudget, in order of arrival."""
 
-    rows = ListOf(Row(NAME, WEIGHT, COUNT), list)
+    rows = ListOf(TupleOf(NAME, WEIGHT, COUNT), list)
 
     def of(self, owner: Any, name: str, write: Writing) -> Any:
         return self.rows.encoded(owner.kept(), write)

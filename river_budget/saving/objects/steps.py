@@ -28,15 +28,15 @@ from .kinds import (
     Codec,
     ListOf,
     Optional,
-    Row,
     Table,
+    TupleOf,
     Value,
     is_number,
     real,
     whole,
 )
 from .refits import LABELS, REFIT, REFIT_STATE, MixerState, is_a_refit
-from .special import Categories, Imputer, Imputers, Kept, Rows, Type, Weights
+from .special import Categories, Imputer, Imputers, Kept, ScalerTable, Type, Weights
 from .statistics import STATISTIC, STATISTIC_PARTS, WINDOW_SIZE
 
 LONGEST_PHRASE = 10
@@ -159,8 +159,8 @@ MODELS: dict[str, ClassSpec] = {
     "Delayed": ClassSpec(
         {"classifier": Model("predict_proba_one"), "max_held": POSITIVE},
         {
-            "_gains": Row(*[WEIGHT] * len(TRUST)),
-            "_likeness": Row(WEIGHT, WEIGHT),
+            "_gains": TupleOf(*[WEIGHT] * len(TRUST)),
+            "_likeness": TupleOf(WEIGHT, WEIGHT),
             "_recent": real(-LARGEST_SURPRISE, LARGEST_SURPRISE),
             "_shares": Shares(),
             "_learned": COUNT,
@@ -245,8 +245,8 @@ MODELS: dict[str, ClassSpec] = {
     "preprocessing.PreviousImputer": ClassSpec(state={"_latest": Table(ANY)}),
     "preprocessing.StatImputer": ClassSpec({"*imputers": Imputers(Imputer(STATISTIC))}),
     # scales
-    "MinMaxScaler": ClassSpec(state={"table": Rows()}),
-    "StandardScaler": ClassSpec({"with_std": BOOLEAN}, {"table": Rows()}),
+    "MinMaxScaler": ClassSpec(state={"table": ScalerTable()}),
+    "StandardScaler": ClassSpec({"with_std": BOOLEAN}, {"table": ScalerTable()}),
     "preprocessing.AdaptiveStandardScaler": ClassSpec(
         {"fading_factor": FRACTION}, {"vars": Table(PART), "means": Table(PART)}
     ),

@@ -14,7 +14,7 @@ from folders import PYTHONPATH
 from processes import ended
 
 import river_budget as rb
-from river_budget.algorithms.scaling.columns import Columns
+from river_budget.algorithms.scaling.columns import Statistics
 from river_budget.model.lock import FORKED, ModelLock, lock_of
 
 X = {"a": 1.0, "b": 2.0}
@@ -131,7 +131,7 @@ def while_a_thread_makes_a_model():
     """A child forked between the two steps in which a lock gets its owner frees all others, and
     says which it cannot.
     """
-    unmade = [object.__new__(ModelLock), object.__new__(Columns)]
+    unmade = [object.__new__(ModelLock), object.__new__(Statistics)]
     for owner, name in zip(unmade, ("held", "lock"), strict=True):
         lock_of(owner, name)  # which the owner has not been given yet
     held("model")
