@@ -80,24 +80,14 @@ def fill_row(other, m, x, norm):
 
 @inner
 def products(vectors, x, row, n):
-    """row[j] = <vector j, x> for j < n: eight features a sweep, or four or one of the last, added
-    in their order.
+    """row[j] = <vector j, x> for j < n: four features a sweep, or one of the last, added in their
+    order.
     """
     places, values, _ = x
     for j in range(n):
         row[j] = 0.0
-    eights, fours = places.shape[0] & ~7, places.shape[0] & ~3
-    for i in range(0, eights, 8):
-        a, b = vectors[places[i]], vectors[places[i + 1]]
-        c, d = vectors[places[i + 2]], vectors[places[i + 3]]
-        e, f = vectors[places[i + 4]], vectors[places[i + 5]]
-        g, h = vectors[places[i + 6]], vectors[places[i + 7]]
-        p, q, r, s = values[i], values[i + 1], values[i + 2], values[i + 3]
-        t, u, v, w = values[i + 4], values[i + 5], values[i + 6], values[i + 7]
-        for j in range(n):
-            half = (((row[j] + p * a[j]) + q * b[j]) + r * c[j]) + s * d[j]
-            row[j] = (((half + t * e[j]) + u * f[j]) + v * g[j]) + w * h[j]
-    for i in range(eights, fours, 4):
+    fours = places.shape[0] & ~3
+    for i in range(0, fours, 4):
         a, b = vectors[places[i]], vectors[places[i + 1]]
         c, d = vectors[places[i + 2]], vectors[places[i + 3]]
         p, q, r, s = values[i], values[i + 1], values[i + 2], values[i + 3]
