@@ -26,11 +26,6 @@ class Averaging(OneByOne):
 
     average = Fixed(horizon)
 
-    @property
-    def _averaged(self) -> int:
-        """The number of iterates in the mean."""
-        return 0 if self._block is None or not self.average else int(self._state_record().averaged)
-
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
         """The score of the last iterate; `decision_function_one` has that of the mean."""
         batch = Batch.of_one(self._features.checked_copy(self._features.present(x)))

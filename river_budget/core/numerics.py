@@ -122,25 +122,6 @@ def dot(a, b, n):
 
 
 @inner
-def squared_distance(row, x, weights, n):
-    """sum_j weights[j] (row[j] - x[j])^2 for j < n, in the order of `dot`."""
-    p, q, r, s, t, u, v, w = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    eights = n & ~7
-    for j in range(0, eights, 8):
-        p += weights[j] * (row[j] - x[j]) ** 2
-        q += weights[j + 1] * (row[j + 1] - x[j + 1]) ** 2
-        r += weights[j + 2] * (row[j + 2] - x[j + 2]) ** 2
-        s += weights[j + 3] * (row[j + 3] - x[j + 3]) ** 2
-        t += weights[j + 4] * (row[j + 4] - x[j + 4]) ** 2
-        u += weights[j + 5] * (row[j + 5] - x[j + 5]) ** 2
-        v += weights[j + 6] * (row[j + 6] - x[j + 6]) ** 2
-        w += weights[j + 7] * (row[j + 7] - x[j + 7]) ** 2
-    for j in range(eights, n):
-        p += weights[j] * (row[j] - x[j]) ** 2
-    return ((p + t) + (r + v)) + ((q + u) + (s + w))
-
-
-@inner
 def add_multiple(total, factor, row, n):
     """total[j] += factor row[j] for j < n. Modifies `total` in place."""
     for j in range(n):

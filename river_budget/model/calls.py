@@ -26,8 +26,6 @@ from ..messages.first_use import announced
 
 Block = NDArray[np.uint8]  # the memory of a model, see core/memory.py
 Matrix = NDArray[np.float64]  # two-dimensional: examples, scores, support vectors, coefficients
-NO_NUMBERS: Any = np.zeros(0)
-NO_ROWS: Any = np.zeros((0, 0))
 EXAMPLES_PER_CALL = 2**10  # Python answers Ctrl-C between the calls of a pass
 
 
@@ -93,9 +91,6 @@ def _entry(compiled: Any, kind: tuple[bool, ...], arguments: tuple[Any, ...]) ->
     if found is None:
         found = _entries[key] = entry_of(compiled, arguments)
     return found
-
-
-NO_EXAMPLES = rows_for(NO_ROWS, NO_NUMBERS, NO_NUMBERS, NO_ROWS)
 
 
 def run_once(model: Any, compiled: Any, block: Block | None = None) -> None:

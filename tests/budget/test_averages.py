@@ -76,7 +76,7 @@ def test_the_last_iterate_is_that_of_a_model_without_a_mean(maintenance):
         for x, y in stream:
             model.learn_one(x, y)
             averaged.learn_one(x, y)
-        assert averaged._averaged == len(stream)
+        assert averaged._state_record().averaged == len(stream)
         for x, _ in stream[:20]:
             assert averaged.last_iterate_one(x) == model.decision_function_one(x)
 

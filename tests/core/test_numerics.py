@@ -22,7 +22,7 @@ from river_budget.core import memory
 from river_budget.core.expansion.examples import example
 from river_budget.core.expansion.kernels import kernel_row, norm_of, self_kernel
 from river_budget.core.expansion.support import oldest_of_lightest
-from river_budget.core.numerics import dot, exp_of, log_of, rough_exp_of, squared_distance
+from river_budget.core.numerics import dot, exp_of, log_of, rough_exp_of
 from river_budget.core.random_numbers import below, uniform
 from river_budget.core.trigonometry import LARGEST_ANGLE, PART_1, PART_2, sines_and_cosines
 from river_budget.inputs.lists import Lists
@@ -82,11 +82,6 @@ def sum_of_products(a, b, n):
     return dot(a, b, n)
 
 
-@numba.njit
-def distance_of(row, x, weights, n):
-    return squared_distance(row, x, weights, n)
-
-
 # Sums.
 
 
@@ -109,9 +104,6 @@ def test_a_sum_has_its_stated_order(n, seed):
     a = rng.normal(size=n) * 10.0 ** rng.integers(-8, 8, n)
     b = np.ones(n)  # products are exact, so that only the order of the sum matters
     assert sum_of_products(a, b, n) == in_the_stated_order(a, n)
-    apart = 2.0 ** rng.integers(-9, 9, n)
-    found = distance_of(b.astype(np.float32), b + apart, a, n)
-    assert found == in_the_stated_order(a * apart**2, n)
 
 
 # Sine and cosine.
