@@ -44,6 +44,9 @@ FUSED = {"contract"}
 REORDERED = {"contract", "reassoc", "arcp", "nsz"}
 NO_NAN = {"nnan", "nsz"}  # in minima: comparisons that look for NaN are not vectorised
 
+NO_ARRAYS = (
+    "A compiled function makes no arrays (np.zeros): write to m.work, m.buffer or own tables"
+)
 SPARE_BYTES = 2**26  # with less free space on its disk nothing is cached
 KEPT_DAYS = 60  # folders of other versions that were not used for so long are removed
 
@@ -249,7 +252,9 @@ def compile_for(compiled: Any, kinds: tuple[Any, ...]) -> None:
         _keep_on_disk(compiled)
     try:
         compiled.compile(kinds)
-    except numba.errors.NumbaError:
+    except numba.errors.NumbaError as error:
+        if "Only accept returning of array" in str(error):  # numba's words without references
+            error.add_note(NO_ARRAYS)
         raise
     except Exception:
         if (place := folder()) is None:

@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 import pytest
+from folders import TESTS
 from optional import needs_compiler
 from oracles.budgeted_sgd import BudgetedSGD
 from oracles.kernels import polynomial, rbf
@@ -21,6 +22,10 @@ from river_budget.core.budget.projection import TINY
 
 GAMMA, SEED = 0.5, 7
 K = rb.kernels.RBF(GAMMA)
+SHORT = (
+    "stoptron_stops_at_its_budget",
+    "tighter_perceptron_keeps_those_without_which_most_would_be_wrong",
+)
 STEP = {"learning_rate": 0.3, "l2": 0.05}
 
 
@@ -182,11 +187,12 @@ def test_a_criterion_of_own_tables_and_of_equal_ones_the_oldest():
 @needs_compiler
 def test_all_of_this_without_a_compiler():
     """To compile each of these classes takes a second or more, so most of the tests are slow
-    ones.
+    ones. The short examples of the guide are tested in the same process.
     """
     chosen = ("-m", "slow or not slow", "-k", "not without_a_compiler", "-p", "no:xdist")
-    found = output_of("-m", "pytest", "-q", *chosen, __file__, NUMBA_DISABLE_JIT="1")
-    assert re.search(r"^1[0-9] passed", found, re.M), found
+    short = [f"{TESTS / 'texts' / 'test_extending.py'}::test_the_{name}" for name in SHORT]
+    found = output_of("-m", "pytest", "-q", *chosen, __file__, *short, NUMBA_DISABLE_JIT="1")
+    assert re.search(r"^16 passed", found, re.M), found
 
 
 # What is refused
