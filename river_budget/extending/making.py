@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..core import own_tables as _own
-from ..core.compiling import arguments_of, of_user
+from ..core.compiling import arguments_of, attributes_in, of_user
 from ..core.expansion.examples import example
 from ..core.expansion.kernels import kernel_row, norm_of
 from ..core.expansion.support import add_to, insert, rescale
@@ -167,6 +167,8 @@ def algorithm(
             "your own"
         )
     name = f"{round_of.__module__}.{round_of.__qualname__}"
+    for function in (round_of, keep) if keep else (round_of,):
+        _check_tables(function, own, options.get("header", {}), keep)
     templates: Any = (_learn_with, _step_with, _shrink_with) if own else (_learn, _step, _shrink)
     learn, step, shrink = templates
     if own:
@@ -182,6 +184,22 @@ def algorithm(
     if keep is not None:
         options.setdefault("shrink", of_user(made(shrink, f"shrink {name}", keep=rule)))
     return Algorithm(compiled_pass, record(f"f8 {fields or 'unused'}"), **options)
+
+
+UNNAMED = {"per_vector": "per_vector", "squares": "squares", "factor": "factored"}
+
+
+def _check_tables(function: Any, own: Any, header: Mapping[str, Any], keep: Any) -> None:
+    """Raise for a function that names a table which has no rows in this model: it would write to
+    other memory.
+    """
+    named = attributes_in(function)
+    for table, field in UNNAMED.items():
+        if table in named and not (own or header.get(field) or keep is project_smallest):
+            raise TypeError(
+                f"{function.__module__}.{function.__qualname__} uses m.{table}, which has no rows: "
+                f"declare own={{'labels': ('B',)}}, or header={{{field!r}: 1}}"
+            )
 
 
 def _needing_rbf(name: str, together: Any) -> Callable[[Mapping[str, Any]], None]:
