@@ -129,7 +129,8 @@ def _taking_own(function: Any, template: Any, own: Any) -> Any:
             f"{name} takes own tables: declare them, as algorithm(..., own={{'gram': ('B', 'B')}})"
         )
     if takes or not own:
-        return function
+        # inlined, as a function with one large caller: a rule of one's own is compiled once less
+        return of_user(getattr(function, "py_func", function), inline="always")
     return of_user(made(template, f"{name} alone", function=function), inline="always")
 
 
