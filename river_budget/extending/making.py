@@ -152,7 +152,8 @@ def algorithm(
         the parameter's value.
     keep
         A compiled function (m, state), or (m, state, own), that removes at least one vector, called
-        while there are more than the budget.
+        while there are more than the budget: behind a round, and when a user makes the budget
+        smaller. Then no vector is new, and m.row is that of no example.
     own
         {name: shape} of tables of numbers that belong to the model, which functions see as
         `own.name`. A shape is ("B",), a number of each vector, (3, "B"), or ("B", "B"), one of each

@@ -163,7 +163,7 @@ def test_the_pieces_of_the_guide_run(monkeypatch):
     """All but the first, which is a file of its own; `check` is called there with the reference."""
     called = []
     monkeypatch.setattr(extending, "check", lambda *given: called.append(given))
-    space = {"ext": extending, "math": math, "rb": rb, "round_of": EXAMPLE.round_of}
+    space = {"ext": extending, "rb": rb}
     space |= {name: vars(EXAMPLE)[name] for name in ("Reference", Shifting.__name__)}
     pieces = re.findall(r"```python\n(.*?)```", GUIDE, re.S)[1:]
     for code in pieces:
