@@ -105,10 +105,9 @@ def test_a_sum_that_is_none(monkeypatch):
 
     with pytest.raises(AssertionError, match=r"rb.merge of two models gives the score"):
         checking._sums(drafted(after=ext.After(union=spoil)))
-    model = drafted()
     monkeypatch.setattr(nodes, "_registered", {})
-    rb.saving.register(type(model))
-    checking._sums(model)
+    rb.saving.register(Good)
+    checking._sums(Good())
 
 
 def test_a_smaller_budget_without_a_rule():
