@@ -30,7 +30,7 @@ GROUPS = {  # headings of the reference: which of the names of the package itsel
     "Anomalies and features": r"KernelOneClassSVM|RandomFourier|RBFSampler|Nystroem|Polynomial.*",
     "Pipelines and files": r".*",
 }
-# What users call; all else that is public is for authors of algorithms (examples/extending.md).
+# What users call; all else that is public is for authors of algorithms (examples/extending).
 FOR_USERS = re.compile(
     r"(learn|predict|transform|score|explain|debug)_(one|many)|predict_proba_\w+|\w+_then_learn_\w+"
     r"|decision_function_one|last_iterate_one|n_(examples|support_vectors|words)|support_vectors"

@@ -44,6 +44,9 @@ FUSED = {"contract"}
 REORDERED = {"contract", "reassoc", "arcp", "nsz"}
 NO_NAN = {"nnan", "nsz"}  # in minima: comparisons that look for NaN are not vectorised
 
+NO_ARRAYS = (
+    "A compiled function makes no arrays (np.zeros): write to m.work, m.buffer or own tables"
+)
 SPARE_BYTES = 2**26  # with less free space on its disk nothing is cached
 KEPT_DAYS = 60  # folders of other versions that were not used for so long are removed
 
@@ -196,6 +199,17 @@ def _code_of(function: Any, seen: set[Any]) -> Iterator[bytes]:
             yield f"{name}={value!r}".encode() if _is_constant(value) else name.encode()
 
 
+def attributes_in(function: Any) -> set[str]:
+    """The names in the code of a function and of all functions outside of the package that it
+    calls.
+    """
+    seen: set[Any] = set()
+    list(_code_of(function, seen))
+    package = __package__.partition(".")[0]
+    outside = [each for each in seen if str(each.__module__).partition(".")[0] != package]
+    return {name for each in outside for name in each.__code__.co_names}
+
+
 def _is_constant(value: Any) -> bool:
     return isinstance(value, int | float | complex | str | tuple) or hasattr(value, "dtype")
 
@@ -249,15 +263,30 @@ def compile_for(compiled: Any, kinds: tuple[Any, ...]) -> None:
         _keep_on_disk(compiled)
     try:
         compiled.compile(kinds)
-    except numba.errors.NumbaError:
+    except numba.errors.NumbaError as error:
+        if "Only accept returning of array" in str(error):  # numba's words without references
+            error.add_note(NO_ARRAYS)
         raise
-    except Exception:
+    except Exception as error:
+        if compiled in _of_users and isinstance(error, KeyError):
+            _check_field(error.args[0], kinds)
         if (place := folder()) is None:
             raise
         shutil.rmtree(place, ignore_errors=True)
         with contextlib.suppress(OSError):
             os.makedirs(place, exist_ok=True)
         _compile_again(compiled, kinds)
+
+
+def _check_field(name: Any, kinds: tuple[Any, ...]) -> None:
+    """Raise if a pass with arguments (m, states, ..) of these types has named a number that no
+    record has: numba says nothing but the name.
+    """
+    known = [*getattr(kinds[1].dtype, "fields", ())] if len(kinds) > 1 else []
+    if isinstance(name, str) and name.isidentifier() and name not in known:
+        raise AttributeError(
+            f"there is no number {name!r}: `state` has {', '.join(known)}"
+        ) from None
 
 
 def _compile_again(compiled: Any, kinds: tuple[Any, ...], tries: int = 100) -> None:

@@ -27,9 +27,28 @@ from .codes import Kernel
 LANES = 8  # capacities are multiples of it: a loop over the vectors has no tail
 # what tables measure
 SIZES = ("capacity", "width", "outputs", "per_vector", "squares", "factored", "room")
+# The fields of the header, `head = m.head[0]` in a pass:
+#
+# count       vectors that are stored, in the slots 0 .. count - 1
+# budget      how many there may be; UNLIMITED without one
+# capacity    how many the tables have room for: more than the budget
+# arrived     arrival numbers given so far: the next vector gets this one
+# outputs     scores of an example: 1 for two classes and regression, else one for each class
+# task        BINARY, MULTICLASS or REGRESSION of `codes.Task`
+# width       features that the tables have room for
+# scale       by which all coefficients are to be multiplied
+# n_examples  examples learned
+# random      the state of the random numbers: draw them by `uniform` and `below`
+# kernel, gamma, coef0, degree, normalised, bounded      the kernel; bounded: k(x, x) = 1 for all x
+# custom      the number of a user's kernel function, or 0
+# maintenance, arity, method, objective, choice          the parameter `maintenance`
+# per_vector, squares, factored                          rows and squares of further tables
+# room        bytes of AutoKernel's own tables
+# repairs     how often a drifted factor or norm was computed again
+# slope, top_bonus, slope_curvature, top_bonus_curvature, cross_curvature      of probabilities
+# alarm, warned, same_label_run, far_streak, first_target, target_size, error_size      of warnings
+# stamp       of the layout
 _INTEGERS = (
-    # stamp: of the layout. arity: how many vectors are merged at once. custom: the number of a
-    # user's kernel, or 0
     f"stamp {' '.join(SIZES)} arity count budget arrived task kernel custom bounded degree "
     "normalised maintenance method "
     "objective choice repairs n_examples alarm warned same_label_run far_streak"
@@ -61,31 +80,34 @@ WORK_ROWS, ROUGH_ROWS = 6, 8
 class Model(NamedTuple):
     """What passes take as `m`. The tables of the block come first, then scratch space."""
 
-    head: Any  # one record: `head = m.head[0]`
-    # (width, capacity): the values of one feature side by side, so that one instruction works on
-    # many vectors
+    head: Any  # (1,): one record, `head = m.head[0]`
+    # (width, capacity): the vectors; the values of one feature side by side, so that one
+    # instruction works on many vectors
     vectors: Any
-    coefficients: Any  # (outputs, capacity), without head.scale
-    norms: Any  # (capacity,): `norm_of` each vector
-    arrivals: Any  # (capacity,): the arrival number of each vector, which is its age
+    # (outputs, capacity): without head.scale, by which the model is multiplied; 0 behind the last
+    # vector
+    coefficients: Any
+    norms: Any  # (capacity,): the norm of each vector; k(v, v) is `self_kernel(m, m.norms[j])`
+    arrivals: Any  # (capacity,): the arrival number of each vector: the smallest is the oldest
     # (per_vector, capacity): the algorithm's own rows, behind them a mean of the iterates, if one
     # is kept
     per_vector: Any
     squares: Any  # (squares, capacity, capacity): the algorithm's own numbers of pairs of vectors
-    # (factored capacity, capacity): W, the inverse of the Cholesky factor of the Gram matrix
+    # (factored capacity, capacity): W, the inverse of the Cholesky factor of the Gram matrix, for
+    # models that project
     factor: Any
-    row: Any  # (capacity,): kernel values of an example
+    row: Any  # (capacity,): kernel values of an example with all vectors
     logs: Any  # (capacity,): their logarithms, for Gaussian and Laplacian kernels
-    buffer: Any  # (capacity,)
-    work: Any  # (WORK_ROWS, capacity)
+    buffer: Any  # (capacity,): free, but many functions overwrite it
+    work: Any  # (WORK_ROWS, capacity): free, but those that merge and project overwrite it
     rough: Any  # (ROUGH_ROWS, capacity), float32: estimates of merging
     last: Any  # (outputs,): the scores of the last iterate, where a mean predicts
     places: Any  # (width,): 0, 1, ..
     whole: Any  # (width,): an example with its zeros
     near: Any  # (width + 1,): places of the present features of an example
     values: Any  # (width + 1,): their values
-    own_places: Any  # (width + 1,): the same of a vector that is read from the support
-    own_values: Any  # (width + 1,)
+    own_places: Any  # (width + 1,): places of the features of a vector that is read
+    own_values: Any  # (width + 1,): their values
     group: Any  # for merging more than two: a Group, else None
     # None if the kernel is Gaussian, else 1: passes are compiled without the other kernels
     other: Any

@@ -27,14 +27,14 @@ def mix(z):
 
 @inner
 def uniform(head):
-    """A uniform random number in [0, 1). Advances head.random."""
+    """A uniform random number in [0, 1); head = m.head[0]. Advances head.random."""
     head.random = head.random + GOLDEN
     return mix(head.random) * 2.0**-53
 
 
 @inner
 def below(head, n):
-    """A uniform random integer in 0 .. n - 1. Advances head.random."""
+    """A uniform random integer in 0 .. n - 1; head = m.head[0]. Advances head.random."""
     return np.int64(uniform(head) * n)
 
 

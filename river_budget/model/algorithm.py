@@ -1,8 +1,7 @@
 """Algorithm: what the estimators, files and sums of models know of an algorithm, as data.
 
-An estimator holds one as the class attribute `algorithm`, and overrides nothing.
-examples/extending.md has a table of the fields. A value that depends on parameters may be a
-function of the model.
+An estimator holds one as the class attribute `algorithm`, and overrides nothing. The tables of
+fields in the guide (examples/extending) are made of the comments here.
 """
 
 from __future__ import annotations
@@ -76,52 +75,65 @@ class After:
     """What an algorithm does after a change to its model."""
 
     change: Callable[[Any, str], None] = nothing  # (model, name): a parameter has another value
-    # (model): a third class came, and coefficients a of one output are (-a/2, a/2, 0)
+    # (model): there is a third class, and coefficients a of one output are (-a/2, a/2, 0). Without
+    # it, rows of numbers of vectors refuse one (`unchanged`: they need not change)
     promotion: Callable[[Any], None] = nothing
-    budget: Callable[[Any, bool], None] = (
-        shrink_by_pass  # (model, united): there are too many vectors
-    )
-    union: Callable[[Any, list[Any]], None] = nothing  # (model, parts): it became a sum of models
+    # (model, united): there are more vectors than the budget; united: in a sum of models
+    budget: Callable[[Any, bool], None] = shrink_by_pass
+    # (model, parts): it became a sum of models, whose own tables are to be written. Without it,
+    # numbers of vectors refuse `rb.merge`
+    union: Callable[[Any, list[Any]], None] = nothing
 
 
 @dataclass(frozen=True)
 class Files:
     """What a file may contain."""
 
-    # {name: (least, most)} of parameters, fields of the record, `per_vector` and own tables
+    # {name: (least, most)} of parameters, fields of the record, `per_vector` and own tables; a
+    # whole number in the record needs one
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     # (model, count): raise ValueError for a state in its ranges that compiled code could not bear
     check: Callable[[Any, int], None] = nothing
     # whether `factor` has numbers above its diagonal; None: if it is the algorithm's own
     whole_factor: Any = None
-    scored_rows: bool = False  # whether scoring reads `per_vector`
+    # whether scoring needs `per_vector` or own tables: files of models that only predict keep them
+    scored_rows: bool = False
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm: its passes, its memory, and functions of a model for what is special in it."""
+    """An algorithm: its passes, its memory, and functions of a model for what is special in it.
 
-    # the compiled pass, or {kind of maintenance, or span: pass}; None: nothing to learn
+    A value in `header` and `start` may be a function of the model.
+    """
+
+    # the compiled pass; with the parameter `maintenance`, or `span`, {kind of it: pass}; None for
+    # a map that is drawn
     learn: Any
     state: Any  # the record; a field with a parameter's name holds the parameter's value
-    # the compiled pass that keeps a smaller budget, or {kind of maintenance: pass}
+    # the compiled pass that keeps a budget that has been made smaller, or {kind of maintenance:
+    # pass}
     shrink: Any = None
-    header: Mapping[str, Any] = field(default_factory=dict)  # more fields of the header
-    # fields of the record that do not begin with 0
+    # fields of the header, as `factored`, and `per_vector`, how many numbers the pass keeps of
+    # every vector without a name
+    header: Mapping[str, Any] = field(default_factory=dict)
+    # fields of the record that do not begin with 0; whole numbers among them never change
     start: Mapping[str, Any] = field(default_factory=dict)
-    score: Any = score  # the compiled pass that only scores
+    score: Any = score  # the compiled pass that only scores: expansions need none
     # the same by the mean of the iterates, for models with the parameter `average`
     mean: Any = score_mean
-    # fields of the record, besides `averaged`, of which a sum of models has the largest
+    # fields of the record that count up: a sum of models goes on from the largest
     counters: tuple[str, ...] = ()
-    kernel: Kernel | None = None  # the kernel where the parameter is None; None: that of the task
+    kernel: Kernel | None = None  # the kernel where the parameter is None, if not that of the task
     binary: bool = False  # whether it separates two classes only
-    columns: Any = field(default_factory=Vectors)  # what the columns of the tables are
-    together: Callable[[Mapping[str, Any]], None] = nothing  # (parameters): raise if they clash
-    # (model): what a stopped pass needs; None: room
+    # what the columns of the tables are, and how names come and go
+    columns: Any = field(default_factory=Vectors)
+    # ({parameter: value}): raise ValueError for parameters that are fine alone and not together
+    together: Callable[[Mapping[str, Any]], None] = nothing
+    # (model): give what a stopped pass waits for, if not for more room
     prepare: Callable[[Any], None] | None = None
-    after: After = After()
-    files: Files = Files()
+    after: After = After()  # what follows a change of the model
+    files: Files = Files()  # what a file may contain
 
 
 def values_of(fields: Mapping[str, Any], model: Any) -> dict[str, Any]:

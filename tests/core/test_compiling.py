@@ -97,6 +97,38 @@ def test_an_edit_of_core_reaches_all_callers(tmp_path):
     assert json.loads(second.rpartition(" ")[0]) == halves
 
 
+USER = """
+from helpers import share_of
+from river_budget.core import compiling
+
+@compiling.of_user
+def faded(y):
+    return share_of(y)
+
+value = compiling.entry_of(faded, (1.0,))(1.0)
+print(value, sum(faded.stats.cache_hits.values()))
+"""
+HELPERS = """
+from river_budget.core import compiling
+
+@compiling.of_user
+def share_of(y):
+    return 0.5 * y
+"""
+
+
+@needs_cache
+def test_an_edit_of_a_users_helper_is_noticed(tmp_path):
+    """A cache entry of numba's is found by the file and the line of the caller alone."""
+    (tmp_path / "main.py").write_text(USER)
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    places = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}", "NUMBA_CACHE_DIR": str(tmp_path / "c")}
+    said = [answer("import main", tmp_path, **places)[0].split() for _ in range(2)]
+    assert said == [["0.5", "0"], ["0.5", "1"]]
+    (tmp_path / "helpers.py").write_text(HELPERS.replace("0.5", "0.2"))
+    assert answer("import main", tmp_path, **places)[0].split() == ["0.2", "0"]
+
+
 @needs_cache
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="makes a file in the place of a folder")
 def test_a_cache_that_cannot_be_written_is_a_warning(tmp_path):

@@ -97,7 +97,7 @@ def test_a_function_in_numbas_own_cache():
     checking._cache(drafted())
 
 
-def test_a_sum_that_is_none():
+def test_a_sum_that_is_none(monkeypatch):
     """Its hook changes the function."""
 
     def spoil(model, parts):
@@ -105,7 +105,9 @@ def test_a_sum_that_is_none():
 
     with pytest.raises(AssertionError, match=r"rb.merge of two models gives the score"):
         checking._sums(drafted(after=ext.After(union=spoil)))
-    checking._sums(drafted())
+    monkeypatch.setattr(nodes, "_registered", {})
+    rb.saving.register(Good)
+    checking._sums(Good())
 
 
 def test_a_smaller_budget_without_a_rule():

@@ -8,6 +8,8 @@ import dataclasses
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
+from optional import needs_compiler
 
 import river_budget as rb
 from river_budget import saving
@@ -39,9 +41,9 @@ def keeping(m, state):
     """A rule that removes nothing."""
 
 
-def drafted(keep=None, **options):
+def drafted(keep=None, round_of=storing, **options):
     class Draft(Classifier):
-        algorithm = algorithm(storing, "hardness", keep, **options)
+        algorithm = algorithm(round_of, "hardness", keep, **options)
 
         def __init__(self, budget: int = 10, kernel=None, classes: tuple | None = None):
             super().__init__(locals())
@@ -185,6 +187,42 @@ def test_a_coefficient_that_is_no_number_is_told():
     model.learn_one({"a": 0.0}, True)
     with pytest.raises(RuntimeError, match="a score is NaN: the round has written a coefficient"):
         model.learn_one({"a": 1.0}, False)
+
+
+@compiled
+def misnaming(m, state, x, norm, f, y, w):
+    state.hardnes += 1.0
+
+
+@compiled
+def allocating(m, state, x, norm, f, y, w):
+    add_to(m, insert(m, x, norm), 0, -1, np.ones(3)[0])
+
+
+@needs_compiler
+def test_numbers_that_nobody_declared_and_arrays_of_ones_own():
+    """In plain Python the first is an AttributeError as well, and the second works."""
+    with pytest.raises(AttributeError, match="no number 'hardnes': `state` has hardness"):
+        drafted(remove_oldest, round_of=misnaming)(5, K).learn_one({"a": 0.0}, True)
+    with pytest.raises(TypingError) as error:
+        drafted(remove_oldest, round_of=allocating)(5, K).learn_one({"a": 0.0}, True)
+    assert "makes no arrays" in error.value.__notes__[0]
+
+
+@compiled
+def labelling(m, state, x, norm, f, y, w):
+    label(m, insert(m, x, norm), y)
+
+
+@compiled
+def label(m, j, y):
+    m.per_vector[0, j] = y
+
+
+def test_a_table_that_has_no_rows():
+    with pytest.raises(TypeError, match=r"labelling uses m\.per_vector, which has no rows"):
+        drafted(remove_oldest, round_of=labelling)
+    drafted(remove_oldest, round_of=labelling, header={"per_vector": 1})
 
 
 def test_no_pass_for_a_smaller_budget():

@@ -65,15 +65,6 @@ def test_clones_without_a_seed_draw_different_numbers():
 # mutate
 
 
-@pytest.mark.parametrize("model", having("budget"))
-def test_a_smaller_budget_takes_effect_at_once(model):
-    model = learned(model)
-    model.mutate({"budget": SMALL})
-    assert model.budget == SMALL
-    assert 0 < model.n_support_vectors <= SMALL
-    assert np.isfinite(np.ravel([list_of(s) for s in scores(model, stream_for(model, 9))])).all()
-
-
 @pytest.mark.parametrize("model", UNLIMITED)
 def test_a_budget_can_be_given_to_a_model_without_one(model):
     model = learned(variant(model, budget=None, maintenance=RemoveOldest()), 80)
@@ -224,30 +215,6 @@ def test_a_model_mutates_inside_a_pipeline():
 
 
 # copies
-
-
-def with_attributes(model):
-    return model.clone(include_attributes=True)
-
-
-COPIES = [copy.deepcopy, through_pickle, with_attributes]
-
-
-@pytest.mark.parametrize("n", [60, 0])
-@pytest.mark.parametrize(("model", "copied"), crossed(MODELS, COPIES))
-def test_learning_goes_on_after_a_copy_as_without_it(model, copied, n):
-    model = learned(model, n)
-    twin, stream = copied(model), stream_for(model, 60, seed=1)
-    before = scores(model, stream)
-    if copied != with_attributes:
-        assert pickle.dumps(twin) == pickle.dumps(model)
-    learn(copied(model), stream)
-    assert scores(model, stream) == before  # the copy is a model of its own
-    for x, y in stream:
-        assert twin.decision_function_one(x) == model.decision_function_one(x)
-        twin.learn_one(x, y)
-        model.learn_one(x, y)
-    assert same(twin, model, stream)
 
 
 @pytest.mark.parametrize("model", one_of_each(MODELS))

@@ -1,4 +1,6 @@
-"""River's own checks, on every model of the table and inside River's pipelines and wrappers."""
+"""`extending.check` on every model of the table, and River's own checks inside pipelines and
+wrappers.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,8 @@ from models import CLASSIFIERS, REGRESSORS, TRANSFORMERS
 from river import base, checks, compose, linear_model, multiclass, preprocessing
 
 import river_budget as rb
+from river_budget import extending
+from river_budget.extending import checking
 
 # River's checks feed rows that are not scaled
 pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
@@ -18,14 +22,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
 tree = pytest.importorskip("sklearn.tree", reason="River's checks take data from scikit-learn")
 
 # What a configuration may change: pickles, batches, the order and the number of features. Of other
-# configurations than the first of a class each of these is done on one dataset, as tests of our own
-# have the same questions.
-OF_CONFIGURATIONS = {
-    "check_disappearing_features",
-    "check_learn_many_matches_learn_one",
-    "check_pickling",
-    "check_shuffle_features_no_impact",
-}
+# configurations than the first of a class each of these is done on one dataset; pickles and batches
+# of models are in `check_beside_river`, to the bit.
+OF_CONFIGURATIONS = {"check_disappearing_features", "check_shuffle_features_no_impact"}
+OF_TRANSFORMERS = {"check_learn_many_matches_learn_one", "check_pickling"}
 INSIDE = [
     pytest.param(
         rb.RandomFourier(20, seed=1) | linear_model.LogisticRegression(), id="fourier-linear"
@@ -102,7 +102,7 @@ def test_every_class_is_checked_in_full():
 
 def test_river_has_checks_of_these_names():
     names = {check.__name__ for entry in TABLE for check in checks.yield_checks(entry.values[0])}
-    assert names >= OF_CONFIGURATIONS
+    assert names >= OF_CONFIGURATIONS | OF_TRANSFORMERS
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -113,15 +113,29 @@ def quick_collections():
     gc.unfreeze()
 
 
-@pytest.mark.parametrize("model", first_of_each_class() + INSIDE + AROUND)
+FIRST = first_of_each_class()
+
+
+@pytest.mark.parametrize("model", [entry for entry in FIRST if entry not in TRANSFORMERS])
+def test_the_model_passes_what_an_author_of_an_algorithm_asks_of_it(model):
+    extending.check(model)
+
+
+@pytest.mark.parametrize(
+    "model", [entry for entry in FIRST if entry in TRANSFORMERS] + INSIDE + AROUND
+)
 def test_the_model_passes_all_checks_of_river(model):
     assert failures(model, checks_of(model)) == {}
 
 
-@pytest.mark.parametrize("model", [e for e in TABLE if e not in first_of_each_class()])
+@pytest.mark.parametrize("model", [e for e in TABLE if e not in FIRST])
 def test_other_configurations_pass_the_checks_that_depend_on_them(model):
+    transforms = isinstance(model, base.Transformer)
+    if not transforms:
+        checking.check_beside_river(model)
     first = {check.__name__: check for check in reversed(list(checks_of(model)))}
-    assert failures(model, [first[name] for name in OF_CONFIGURATIONS if name in first]) == {}
+    names = OF_CONFIGURATIONS | (OF_TRANSFORMERS if transforms else set())
+    assert failures(model, [first[name] for name in names if name in first]) == {}
 
 
 # behind a scaler

@@ -53,7 +53,7 @@ def kernel_row(m, x, norm):
 
 @inlined
 def self_kernel(m, norm):
-    """k(x, x) from the norm of x."""
+    """k(x, x) from the norm of x; of vector j it is m.norms[j]."""
     return other_self_kernel(m.other, m.head[0], norm)
 
 
@@ -122,7 +122,7 @@ def row_of_vector(m, j):
 
 @inner
 def along_row(m, row, p):
-    """a_p . f(x), without the scale, from the kernel row of x."""
+    """a_p . f(x), with the coefficients a_p of vector p, without the scale: `row` is that of x."""
     a, n, total = m.coefficients, padded(m.head[0].count), 0.0
     for r in range(a.shape[0]):
         if a[r, p] != 0.0:

@@ -17,7 +17,7 @@ LATEST = 2**63 - 1  # later than every arrival
 
 @inner
 def insert(m, x, norm):
-    """Append x as a support vector with coefficients 0. Returns its slot."""
+    """Append x as a support vector with coefficients 0. Returns its slot, which is the last."""
     j = append(m, norm)
     write_features(m, j, x)
     return j
@@ -121,7 +121,7 @@ def drop_last_slot(m):
 
 @inner
 def remove(m, j):
-    """Remove vector j. The last one moves to its slot."""
+    """Remove vector j. The last one moves to its slot, with its rows of own tables."""
     last = m.head[0].count - 1
     if j != last:
         move(m, last, j)
@@ -141,7 +141,7 @@ def remove_in_order(m, j):
 @inner
 def add_to(m, j, plus, minus, amount):
     """Add amount (e_plus - e_minus) to the coefficients of vector j; if minus < 0, only amount
-    e_plus.
+    e_plus. The amount is that of the model: head.scale is taken care of.
     """
     amount = clamp(amount, LONGEST_STEP) / m.head[0].scale
     m.coefficients[plus, j] += amount

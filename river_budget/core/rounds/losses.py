@@ -21,8 +21,8 @@ BINARY, MULTICLASS, REGRESSION = int(Task.BINARY), int(Task.MULTICLASS), int(Tas
 
 @inner
 def loss_and_direction(head, f, y, epsilon):
-    """(loss, sign, plus, minus) for the scores f and the target y; the loss is not truncated at
-    0.
+    """(loss, sign, plus, minus) for the scores f and the target y. The loss is not truncated at 0;
+    a step that lowers it is `add_to(m, j, plus, minus, sign * length)`.
     """
     if head.task == BINARY:
         return 1.0 - y * f[0], y, 0, -1
