@@ -51,7 +51,7 @@ def merge_pair(m, state):
     """Merge the lightest vector with its best partner: two become one, which is the newest. For a
     Gaussian kernel, without own tables. Overwrites all scratch space.
     """
-    if m.function is not None:
+    if m.other is not None:
         raise RuntimeError("merge_pair needs a Gaussian kernel (RBF): algorithm(needs_rbf=True)")
     if m.per_vector.shape[0] + m.squares.shape[0] > 0:
         raise RuntimeError("merge_pair makes a vector for which nobody computes own tables")
