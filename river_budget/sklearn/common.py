@@ -156,7 +156,8 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
         if self._reads_tables():
             gaps = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
             try:
-                return validate_data(self, *given, **further, **gaps)
+                with _advice_on_text():
+                    return validate_data(self, *given, **further, **gaps)
             except ValueError as error:
                 if NO_NUMBER not in str(error):
                     raise
@@ -202,7 +203,9 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
 def _advice_on_text() -> Iterator[None]:
     try:
         yield
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
+        if "real number, not" in str(error):
+            error.add_note("Of a date take numbers: its weekday, the days since a first one")
         if NO_NUMBER in str(error):
             error.add_note(
                 "Text needs an encoder: in front of the model, as in "

@@ -293,17 +293,14 @@ def test_auto_kernel_takes_text_and_gaps(as_category):
     for x, label in zip(rows, y.tolist(), strict=True):
         model.learn_one(x, label)
     assert ("colour", "red") in found.model_.importances()
-    expected = [
-        [each[label] for label in (False, True)] for each in map(model.predict_proba_one, rows)
-    ]
-    assert found.predict_proba(X).tolist() == expected
+    expected = [model.predict_proba_one(x)[True] for x in rows]
+    assert found.predict_proba(X)[:, 1].tolist() == expected
     assert found.score(X, y) > 0.8
     again = BudgetClassifier(rb.AutoKernelClassifier(), epochs=3, random_state=1)
     assert cross_val_score(again, X, y, error_score="raise").mean() > 0.8
     assert BudgetRegressor(epochs=2, random_state=1).fit(X, prices).score(X, prices) > 0.7
     whole = rb.TargetStandardScaler(rb.AutoKernelRegressor(seed=1))
     assert BudgetRegressor(whole, epochs=2, random_state=1).fit(X, prices).score(X, prices) > 0.7
-    assert found.predict(X.to_numpy(object)[:9]).tolist() == found.predict(X[:9]).tolist()
 
 
 def test_auto_kernel_takes_gaps_in_numbers_and_nothing_infinite():
@@ -314,7 +311,7 @@ def test_auto_kernel_takes_gaps_in_numbers_and_nothing_infinite():
     assert gap == list(found.model_.predict_proba_one({0: None, 1: 7.0}).values())
     for estimator in (found, BudgetRegressor()):
         with pytest.raises(ValueError, match="infinity"):
-            estimator.fit(sizes.to_numpy() * np.inf, y)
+            estimator.fit(np.full((400, 2), np.inf), y)
     with pytest.raises(ValueError, match="'colour' must be a finite number, not inf"):
         found.fit(X.assign(colour=["red", np.inf] * 200), y)
     with pytest.raises(ValueError, match="NaN"):
