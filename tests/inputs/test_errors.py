@@ -506,7 +506,7 @@ def test_the_error_about_a_missing_target_says_what_helps(gap):
     for model in (rb.BSGDClassifier(), rb.BSGDRegressor()):
         with pytest.raises(ValueError, match="leave out examples without one"):
             model.learn_one({"a": 1.0}, gap)
-    with pytest.raises(ValueError, match="must be a finite number, not inf$"):
+    with pytest.raises(ValueError, match=r"must be a finite number, not inf$"):
         rb.BSGDRegressor().learn_one({"a": 1.0}, math.inf)
 
 
