@@ -34,7 +34,8 @@ def part_of(model: Any) -> str | None:
     """
     if issubclass(type(model), compose.TargetTransformRegressor):
         return "regressor"
-    return getattr(type(model), "_hands_on_to", None)
+    name: str | None = getattr(type(model), "_hands_on_to", None)
+    return name
 
 
 def first_step(model: Any) -> Any:
@@ -60,7 +61,7 @@ def takes_text(model: Any) -> bool:
 def reads_tables(model: Any) -> bool:
     """Whether a model itself takes text and gaps: AutoKernel is the first step."""
     first = first_step(model)
-    return issubclass(type(first), StreamModel) and type(first)._reads_tables
+    return issubclass(type(first), StreamModel) and bool(type(first)._reads_tables)
 
 
 def is_text(value: Any) -> bool:

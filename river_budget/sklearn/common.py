@@ -152,17 +152,19 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
         Cells are numbers; with AutoKernel in front also text and gaps, and anything where an
         encoder is.
         """
-        further["order"], raw = "C", {"dtype": None, "ensure_all_finite": False}
+        further["order"] = "C"
+        raw: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
+        numbers: dict[str, Any] = {"dtype": np.float64}
         if self._reads_tables():
-            gaps = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
+            numbers["ensure_all_finite"] = "allow-nan"
             try:
                 with _advice_on_text():
-                    return validate_data(self, *given, **further, **gaps)
+                    return validate_data(self, *given, **further, **numbers)
             except ValueError as error:
                 if NO_NUMBER not in str(error):
                     raise
             return validate_data(self, *given, **further, **raw)
-        cells = raw if self.model is not None and takes_text(self.model) else {"dtype": np.float64}
+        cells = raw if takes_text(self.model) else numbers
         with _advice_on_text():
             return validate_data(self, *given, **further, **cells)
 
