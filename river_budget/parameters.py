@@ -4,6 +4,7 @@ changing parameters.
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import inspect
 import math
@@ -60,6 +61,7 @@ NO_NUMBERS = (
     *(str, bytes, bytearray, memoryview, type(None)),
     *(complex, np.complexfloating, np.datetime64, np.timedelta64),
 )
+DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 NUMBER_KINDS = "biuf"  # numpy's codes for kinds of numeric types
 
 
@@ -121,6 +123,10 @@ def number(feature: Any, value: Any) -> float:
         advice = ": text needs an encoder in front, such as preprocessing.OneHotEncoder()"
     elif is_missing(value):
         advice = ": rb.Guard('skip') in front leaves such examples out, an imputer fills gaps"
+    elif isinstance(value, DATES):
+        advice = ": of a date take numbers, such as its weekday() and the days since a first one"
+    elif isinstance(value, (list, tuple, set, frozenset, dict)):
+        advice = ": give each of its items a feature of its own"
     raise ValueError(
         f"feature {feature!r} must be a finite number, not {shown_in_error(value)}{advice}"
     )

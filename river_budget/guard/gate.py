@@ -44,6 +44,8 @@ class Gate:
                 left = {name: chosen(column, kept) for name, column in columns.items()}
                 self.behind.learn_many(good_ones(batch, kept), **given | left)
             self._note_skipped(batch)
+            if guard._lets_text:
+                guard.learn_batch(batch)
         else:
             guard.learn_batch(batch)
             self.behind.learn_many(good_ones(batch), **given)
@@ -53,7 +55,14 @@ class Gate:
         left out.
         """
         changes = self.guard.on_bad in ("last", "absent")
-        return self.guard._lets_text or bool(changes and batch.bad.any())
+        return self._reads_rows(batch) or bool(changes and batch.bad.any())
+
+    def _reads_rows(self, batch: Batch) -> bool:
+        """Whether the step behind sees the rows as they came: an encoder, or a model that takes
+        text and gaps if there are any.
+        """
+        guard = self.guard
+        return guard._lets_text and (bool(batch.bad.any()) or not guard._lets_gaps)
 
     def _note_skipped(self, batch: Batch) -> None:
         """Tell the guard which examples were skipped, and which not."""
@@ -65,7 +74,7 @@ class Gate:
 
     def predict_many(self, X: Any) -> Any:
         batch, behind = Batch(X), self.behind
-        if self.guard._lets_text:
+        if self._reads_rows(batch):
             every = [self._whole.predict_one(x) for x in batch.as_given()]
             return batch.series(array_of(every), None)
         ones = self._one_by_one(batch, behind.predict_one)
@@ -81,7 +90,7 @@ class Gate:
 
     def predict_proba_many(self, X: Any) -> Any:
         batch, behind = Batch(X), self.behind
-        if self.guard._lets_text:
+        if self._reads_rows(batch):
             rows = [self._whole.predict_proba_one(x) for x in batch.as_given()]
             known = dict.fromkeys(label for row in rows for label in row)
             return batch.table(

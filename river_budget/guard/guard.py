@@ -9,11 +9,12 @@ import numpy as np
 from river import base, compose
 
 from ..inputs.batches import Batch
+from ..inputs.frames import is_gap
 from ..messages.stream_warnings import warn
 from ..parameters import ChecksNames, as_float, check_example, number, one_of, shown_in_error
 from .cells import are_usual, good_ones, reason_of, repaired
 from .gate import Gate
-from .passing import Present, is_text, takes_text
+from .passing import Present, is_text, reads_tables, takes_text
 
 __all__ = ["Guard"]
 
@@ -45,7 +46,9 @@ class Guard(ChecksNames, base.MiniBatchTransformer):
     StandardScaler() | model)`.
 
     Text and dates pass where an encoder, a selection or a union of them follows: there only a
-    feature that held numbers before may not hold text.
+    feature that held numbers before may not hold text. In front of `AutoKernelClassifier` and
+    `AutoKernelRegressor`, which take text and gaps, text passes by the same rule, and so do None
+    and NaN (with "last" only where there is no valid value to replace them).
 
     In prediction a bad value counts as absent, or as the last valid one; only "raise" raises an
     error there too. So no row is skipped there: `predict_many` returns for each row what
@@ -92,8 +95,9 @@ class Guard(ChecksNames, base.MiniBatchTransformer):
         one_of("raise", "skip", "last", "absent")("on_bad", on_bad)
         self.on_bad = on_bad
         self._last: dict[Any, float] = {}
-        # whether text passes to an encoder behind: not saved, as the pipeline says so
-        self._lets_text = False
+        # whether text passes to an encoder behind, and whether that is a model which takes text and
+        # gaps: not saved, as the pipeline says so
+        self._lets_text = self._lets_gaps = False
         self._skipped: dict[tuple[str, str], int] = {}  # {(feature as text, reason): examples}
         self._in_a_row = 0
         self._warned = False
@@ -135,7 +139,8 @@ class Guard(ChecksNames, base.MiniBatchTransformer):
         check_example(x)
         if are_usual(x.values()):
             return x
-        good: dict[Any, Any] = Present() if self._lets_text else {}
+        to_encoder = self._lets_text and not self._lets_gaps
+        good: dict[Any, Any] = Present() if to_encoder else {}
         for name, value in x.items():
             if not self.is_bad(name, value):
                 good[name] = value
@@ -143,7 +148,7 @@ class Guard(ChecksNames, base.MiniBatchTransformer):
                 number(name, value)  # raises
             elif self.on_bad == "last" and name in self._last:
                 good[name] = self._last[name]
-            elif self._lets_text and name not in self._last:
+            elif self._lets_text and (self._lets_gaps or name not in self._last):
                 # a category that is missing: encoders take it for one of its own
                 good[name] = None
         return good
@@ -154,6 +159,10 @@ class Guard(ChecksNames, base.MiniBatchTransformer):
         """
         if as_float(value) is not None:
             return False
+        if self._lets_gaps:
+            if is_gap(value):
+                return self.on_bad == "last" and name in self._last
+            return not isinstance(value, (str, bytes)) or name in self._last
         return not (self._lets_text and is_text(value) and name not in self._last)
 
     def first_bad(self, x: dict[Any, Any]) -> tuple[Any, Any] | None:
@@ -176,7 +185,7 @@ class Guard(ChecksNames, base.MiniBatchTransformer):
 
     def learn_batch(self, batch: Batch) -> None:
         """`learn_one` of many examples; raises for the first one that holds a bad value."""
-        if self._lets_text:
+        if self._lets_text and (batch.bad.any() or not self._lets_gaps):
             for x in batch.as_given():
                 self.learn_one(x)
             return
@@ -185,7 +194,7 @@ class Guard(ChecksNames, base.MiniBatchTransformer):
                 self._refuse_bad(batch.example(t))
         if len(batch):
             self._in_a_row = 0
-            if self.on_bad == "last":
+            if self.on_bad == "last" or self._lets_text:
                 # in a sparse batch any example may have the last value of a feature
                 for t in range(0 if batch.sparse is not None else len(batch) - 1, len(batch)):
                     self._last.update(batch.example(t))
@@ -231,7 +240,7 @@ class GuardedPipeline(compose.Pipeline):
         steps = list(self.steps.values())
         for step, behind in itertools.pairwise(steps):
             if isinstance(step, Guard):
-                step._lets_text = takes_text(behind)
+                step._lets_text, step._lets_gaps = takes_text(behind), reads_tables(behind)
 
     def learn_one(self, x: dict[Any, Any], y: Any = None, **params: Any) -> None:
         try:

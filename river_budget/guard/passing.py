@@ -28,13 +28,40 @@ def takes_numbers_only(step: Any) -> bool:
     return (ours and not type(step)._reads_tables) or type(step).__name__ in SCALERS
 
 
-def takes_text(step: Any) -> bool:
-    """Whether a step may be there for text: a transformer that is no scaler, such as an encoder or
-    a selection.
+def part_of(model: Any) -> str | None:
+    """The attribute in which a wrapper has its model, of those that hand on examples as they
+    are.
     """
-    inside = step.steps.values() if isinstance(step, compose.Pipeline) else [step]
-    first = next(iter(inside), None)
-    return isinstance(first, base.Transformer) and not takes_numbers_only(first)
+    if issubclass(type(model), compose.TargetTransformRegressor):
+        return "regressor"
+    name: str | None = getattr(type(model), "_hands_on_to", None)
+    return name
+
+
+def first_step(model: Any) -> Any:
+    """What an example meets first in a pipeline and in wrappers; None: the pipeline is empty."""
+    while True:
+        if isinstance(model, compose.Pipeline):
+            model = next(iter(model.steps.values()), None)
+        elif name := part_of(model):
+            model = getattr(model, name)
+        else:
+            return model
+
+
+def takes_text(model: Any) -> bool:
+    """Whether the first step of a model may be there for text: a transformer that is no scaler,
+    such as an encoder or a selection; or AutoKernel.
+    """
+    first = first_step(model)
+    encodes = isinstance(first, base.Transformer) and not takes_numbers_only(first)
+    return encodes or reads_tables(first)
+
+
+def reads_tables(model: Any) -> bool:
+    """Whether a model itself takes text and gaps: AutoKernel is the first step."""
+    first = first_step(model)
+    return issubclass(type(first), StreamModel) and bool(type(first)._reads_tables)
 
 
 def is_text(value: Any) -> bool:

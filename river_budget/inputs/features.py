@@ -30,6 +30,9 @@ class Category(tuple[Any, ...]):
 
     __slots__ = ()
 
+    def __str__(self) -> str:
+        return " = ".join(map(str, self))
+
 
 PLAIN_KINDS, TUPLES = frozenset({str, int}), frozenset({tuple, Category})
 # types of the sum of 0.0 and an example's values, if struct takes these: of numpy's complex numbers

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..parameters import NUMBER_KINDS, as_float
-from .frames import as_list, column_of, floats
+from .frames import as_list, column_of, floats, is_gap
 
 
 def plain(label: Any) -> Any:
@@ -94,7 +94,9 @@ class Labels:
             except (TypeError, ValueError):  # unhashable, or a marker of missing values
                 raise ValueError(f"the target must be a hashable label, not {label!r}") from None
             if missing:
-                raise ValueError(f"the target must be a label, not {label!r}")
+                raise ValueError(
+                    f"the target must be a label, not {label!r}: leave out examples without one"
+                )
             if self.closed and not known:
                 raise ValueError(f"the target {label!r} is none of classes={tuple(self.known)!r}")
             if not known:
@@ -274,7 +276,8 @@ def real(value: Any) -> float:
     """The target of a regressor as a float."""
     result = as_float(value)
     if result is None:
-        raise ValueError(f"the target must be a finite number, not {value!r}")
+        advice = ": leave out examples without one" if is_gap(value) else ""
+        raise ValueError(f"the target must be a finite number, not {value!r}{advice}")
     return result
 
 

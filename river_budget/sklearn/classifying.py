@@ -37,8 +37,9 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
     in a pipeline. Columns of a frame are features by name, columns of an array by number. Sparse
     matrices are refused.
 
-    Columns of text are taken where the model begins with an encoder or a selection of River, such
-    as `compose.SelectType(str) | preprocessing.OneHotEncoder() | model`.
+    Columns of text are taken where the model is `AutoKernel`, which takes gaps too, or begins with
+    an encoder or a selection of River, such as `compose.SelectType(str) |
+    preprocessing.OneHotEncoder() | model`.
 
     Attributes are as usual: `classes_`, `n_features_in_`, `feature_names_in_`, and `model_`, the
     fitted River model, which can learn on, be saved and be exported.

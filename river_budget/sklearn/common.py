@@ -13,10 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..guard.passing import takes_text
+from ..guard.passing import reads_tables, takes_text
 from ..inputs.batches import Batch
 from ..parameters import boolean, whole
-from ..wrappers.nested import changed, is_estimator, parameters_of, part_of
+from ..wrappers.nested import changed, is_estimator, parameters_of
+
+NO_NUMBER = "could not convert string to float"  # what numpy says of text
 
 
 class RiverEstimator(BaseEstimator):  # type: ignore[misc]
@@ -126,10 +128,7 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
                 _learn_weighted(model, x, y, w)
 
     def _checked(self, X: Any, y: Any, weights: Any, first: bool) -> tuple[Any, Any, Any]:
-        with _advice_on_text():
-            X, y = validate_data(
-                self, X, y, order="C", reset=first, y_numeric=self._numeric, **self._cells()
-            )
+        X, y = self._validated(X, y, reset=first, y_numeric=self._numeric)
         if weights is not None:
             weights = _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
             if not weights.any():
@@ -145,19 +144,38 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any) -> Any:
         """Check examples to predict and convert them to rows."""
         check_is_fitted(self, "model_")
-        with _advice_on_text():
-            return validate_data(self, X, order="C", reset=False, **self._cells())
+        return self._validated(X, reset=False)
 
-    def _cells(self) -> dict[str, Any]:
-        """What cells of examples may be: numbers; and anything where the first step is there for
-        text or gaps.
+    def _validated(self, *given: Any, **further: Any) -> Any:
+        """Examples, and targets if they are given, as scikit-learn checks them.
+
+        Cells are numbers; with AutoKernel in front also text and gaps, and anything where an
+        encoder is.
         """
-        model = self.model
-        while name := part_of(model):
-            model = getattr(model, name)
-        if takes_text(model):
-            return {"dtype": None, "ensure_all_finite": False}
-        return {"dtype": np.float64}
+        further["order"] = "C"
+        raw: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
+        numbers: dict[str, Any] = {"dtype": np.float64}
+        if self._reads_tables():
+            numbers["ensure_all_finite"] = "allow-nan"
+            try:
+                with _advice_on_text():
+                    return validate_data(self, *given, **further, **numbers)
+            except ValueError as error:
+                if NO_NUMBER not in str(error):
+                    raise
+            return validate_data(self, *given, **further, **raw)
+        cells = raw if takes_text(self.model) else numbers
+        with _advice_on_text():
+            return validate_data(self, *given, **further, **cells)
+
+    def _reads_tables(self) -> bool:
+        """Whether the model itself takes text and gaps."""
+        return self.model is None or reads_tables(self.model)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = self._reads_tables()
+        return tags
 
     @property
     def _names(self) -> list[Any]:
@@ -166,7 +184,11 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
         return list(range(self.n_features_in_))
 
     def _batch(self, X: Any) -> Batch:
-        return Batch.of(self._names, np.require(X, np.float64, ["C", "A"]))
+        if not self._reads_tables():
+            return Batch.of(self._names, np.require(X, np.float64, ["C", "A"]))
+        batch = Batch(X)
+        batch.names = self._names
+        return batch
 
     def _dicts(self, X: Any) -> Any:
         names = self._names
@@ -183,8 +205,10 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
 def _advice_on_text() -> Iterator[None]:
     try:
         yield
-    except ValueError as error:
-        if "could not convert string to float" in str(error):
+    except (TypeError, ValueError) as error:
+        if "real number, not" in str(error):
+            error.add_note("Of a date take numbers: its weekday, the days since a first one")
+        if NO_NUMBER in str(error):
             error.add_note(
                 "Text needs an encoder: in front of the model, as in "
                 "BudgetClassifier(preprocessing.OneHotEncoder() | model) "

@@ -25,8 +25,9 @@ class BudgetRegressor(RegressorMixin, RiverEstimator):  # type: ignore[misc]
     River's `TargetStandardScaler` around them. The parameters of the regressor are then
     `model__regressor__...`.
 
-    Columns of text are taken where the model begins with an encoder or a selection of River, such
-    as `compose.SelectType(str) | preprocessing.OneHotEncoder() | model`.
+    Columns of text are taken where the model is `AutoKernel`, which takes gaps too, or begins with
+    an encoder or a selection of River, such as `compose.SelectType(str) |
+    preprocessing.OneHotEncoder() | model`.
 
     Attributes are as usual: `n_features_in_`, `feature_names_in_`, and `model_`, the fitted River
     model, which can learn on, be saved and be exported.

@@ -132,6 +132,8 @@ class Delayed(ChecksNames, base.Wrapper[base.Estimator], base.MiniBatchClassifie
 
     """  # noqa: E501
 
+    _hands_on_to = "classifier"  # each example as it is
+
     def __init__(self, classifier: base.Estimator, max_held: int = 10_000):
         whole(1)("max_held", max_held)
         if not hasattr(classifier, "predict_proba_one"):

@@ -12,7 +12,7 @@ from typing import Any
 
 from river import base, compose
 
-from ..guard.passing import takes_numbers_only
+from ..guard.passing import first_step, part_of, reads_tables, takes_numbers_only
 from ..inputs.batches import Batch
 from ..model.base import StreamModel
 from ..model.estimators import Supervised
@@ -124,16 +124,6 @@ def steps_of(model: Any) -> list[Any]:
     return [model]
 
 
-WRAPPERS = {compose.TargetTransformRegressor: "regressor", Delayed: "classifier"}
-
-
-def part_of(model: Any) -> str | None:
-    """The attribute in which a wrapper has its model, of those that hand on examples as they
-    are.
-    """
-    return next((name for kind, name in WRAPPERS.items() if isinstance(model, kind)), None)
-
-
 def last_step(model: Any) -> tuple[str, Any]:
     """(name for `changed`, estimator) of the step that predicts, within wrappers."""
     path = ""
@@ -151,11 +141,8 @@ def batch_for(model: Any, X: Any) -> Batch:
     """Examples for a model. All are checked first where text or a gap can only be an error for
     it.
     """
-    batch, first = Batch(X), model
-    while isinstance(first, compose.Pipeline) or part_of(first):
-        name = part_of(first)
-        first = getattr(first, name) if name else next(iter(first.steps.values()))
-    takes_gaps = isinstance(first, base.Transformer) or (is_model(first) and first._reads_tables)
+    batch, first = Batch(X), first_step(model)
+    takes_gaps = isinstance(first, base.Transformer) or reads_tables(first)
     checks = takes_numbers_only(first) or (batch.all_numbers and not takes_gaps)
     return batch.checked() if checks else batch
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from river import compose
 
+from ..guard.passing import part_of
 from ..inputs.frames import as_list
 from ..inputs.targets import array_of
-from .nested import batch_for, before_last, is_model, last_step, memory_of, part_of
+from .nested import batch_for, before_last, is_model, last_step, memory_of
 
 __all__ = [
     "decision_function_one",

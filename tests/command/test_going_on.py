@@ -17,6 +17,7 @@ import subprocess
 import pytest
 from commands import run
 from optional import package
+from river import linear_model, preprocessing
 
 import river_budget as rb
 from river_budget.experiments import command
@@ -41,14 +42,19 @@ def table(tmp_path):
     return path
 
 
-def test_read_gives_dates_amounts_and_words_as_numbers(table):
-    rows = list(rb.read(table, "y", text=["note"]))
+@pytest.mark.parametrize("one_hot", [False, True])
+def test_read_gives_dates_amounts_and_words(table, one_hot):
+    rows = list(rb.read(table, "y", text=["note"], one_hot=one_hot))
     assert len(rows) == 300
     x, y = rows[0]
     assert (x["day_weekday"], x["day_month"], x["day_days"]) == (2.0, 1.0, 0.0)
     assert 0.0 < x["share"] < 100.0 < x["price"] < 5000.0
     assert y in ("yes", "no")
-    assert {name for x, _ in rows for name in x} > {"colour_red", "colour_blue", "note_cheap"}
+    names = {name for x, _ in rows for name in x}
+    assert names > {"note_cheap"} | ({"colour_red", "colour_blue"} if one_hot else {"colour"})
+    cells = {x.get("colour") for x, _ in rows}
+    assert cells == ({None} if one_hot else {"red", "blue", None})
+    assert all(None not in x.values() for x, _ in rows) == one_hot
     model = rb.AutoKernelClassifier(seed=1)
     right = []
     for x, y in rows:
@@ -60,9 +66,54 @@ def test_read_gives_dates_amounts_and_words_as_numbers(table):
 def test_read_without_a_target_gives_all_columns(table):
     found = list(rb.read(table, drop=["note"]))
     with_target = [x for x, _ in rb.read(table, "y", drop=["note"])]
-    kept = [{k: v for k, v in x.items() if not k.startswith("y_")} for x in found]
-    assert kept == with_target
-    assert {"y_yes", "y_no"} <= set(found[-1])
+    assert [{k: v for k, v in x.items() if k != "y"} for x in found] == with_target
+    assert {x["y"] for x in found} == {"yes", "no"}
+    encoded = list(rb.read(table, drop=["note"], one_hot=True))
+    assert {"y_yes", "y_no"} <= set(encoded[-1])
+
+
+def test_what_a_model_for_numbers_gets_is_one_hot(table):
+    one_hot = list(rb.read(table, "y", drop=["note"], one_hot=True))
+    for (x, y), (encoded, label) in zip(rb.read(table, "y", drop=["note"]), one_hot, strict=True):
+        colour = x.pop("colour")
+        words = {f"colour_{each}": float(each == colour) for each in ("red", "blue") if colour}
+        assert (x | words, y) == (encoded, label)
+
+
+@pytest.mark.parametrize("models", [["AutoKernel"], ["LogisticRegression", "AutoKernel"]])
+def test_try_and_predict_hand_words_and_gaps_to_auto_kernel(models, table, capsys, tmp_path):
+    path = tmp_path / "model.rb"
+    with open(table) as file:
+        rows = list(csv.DictReader(file))
+    with open(table, "w", newline="") as file:  # amounts that are missing, too
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        for i, row in enumerate(rows):
+            writer.writerow(row | {"price": ""} if i % 7 == 3 else row)
+    options = ("--target", "y", "--drop", "note", "--quiet", "--save", path)
+    code, out, _ = run(capsys, "try", table, *options, "--json", "--models", *models)
+    assert code == command.GOOD
+    wrong = {line["model"]: line["error %"] for line in json.loads(out)}
+    model, own = rb.load(path), rb.AutoKernelClassifier(seed=1)
+    stream, mistakes = list(rb.read(table, "y", drop=["note"])), 0
+    for x, y in stream:
+        mistakes += own.predict_one(x) != y
+        own.learn_one(x, y)
+    assert wrong["AutoKernel"] == pytest.approx(100 * mistakes / 300, abs=0.01)
+    if models != ["AutoKernel"]:
+        linear, mistakes = preprocessing.StandardScaler() | linear_model.LogisticRegression(), 0
+        for x, y in rb.read(table, "y", drop=["note"], one_hot=True):
+            shares = linear.predict_proba_one(x)
+            mistakes += (shares[True] > shares[False]) != (y == "yes")
+            linear.learn_one(x, y == "yes")
+        assert wrong["LogisticRegression"] == pytest.approx(100 * mistakes / 300, abs=0.01)
+        return
+    assert model.importances() == own.importances()
+    assert ("colour", "red") in model.importances()
+    code, out, _ = run(capsys, "predict", path, table)
+    assert [line.split(",")[0] for line in out.splitlines()[1:]] == [
+        own.predict_one(x) for x, _ in stream
+    ]
 
 
 def test_read_takes_what_pandas_wrote(table, tmp_path):

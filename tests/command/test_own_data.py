@@ -72,7 +72,7 @@ def test_what_is_missing_is_left_out_and_counted(capsys, tmp_path):
     path = written(tmp_path, lines() + ",1,yes\nnan,1,no\nabc,1,no\n1,1,\n1,2\n")
     line, err = tried(capsys, path)
     assert line["rows"] == 63
-    assert "missing, so the feature is left out of the row: a 3" in err
+    assert "missing: a 3" in err
     assert "of those in 'a', 1 is no number, first 'abc' in line 64" in err
     assert "1 row left out: no target" in err
     assert "1 row left out: another number of cells, first in line 66" in err
@@ -81,10 +81,7 @@ def test_what_is_missing_is_left_out_and_counted(capsys, tmp_path):
 def test_words_become_features_of_their_own(capsys, tmp_path):
     text = lines(form="{y}!,{i},{y}\n", head="colour,n,y\n") + "new,60,yes\n"
     line, err = tried(capsys, written(tmp_path, text))
-    assert (
-        "0 columns of numbers, 1 of words (one-hot); left out (--keep takes them): 'n' counts"
-        in err
-    )
+    assert "0 columns of numbers, 1 of words; left out (--keep takes them): 'n' counts" in err
     assert line["error %"] < 15
     assert "2 labels, no, yes, so classification" in err
 

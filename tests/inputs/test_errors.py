@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import datetime
 import functools
 import math
 import pickle
@@ -480,11 +481,33 @@ def test_the_error_says_what_to_write(parameters, advice):
 
 @pytest.mark.parametrize(
     ("value", "advice"),
-    [("red", "OneHotEncoder"), (b"red", "OneHotEncoder"), (None, "Guard"), (math.nan, "imputer")],
+    [
+        *(
+            ("red", "OneHotEncoder"),
+            (b"red", "OneHotEncoder"),
+            (None, "Guard"),
+            (math.nan, "imputer"),
+        ),
+        *((datetime.date(2025, 1, 1), "weekday"), (np.datetime64("2025-01-01"), "weekday")),
+        *(
+            (datetime.time(9), "weekday"),
+            ([1.0], "each of its items"),
+            ({"b": 1}, "each of its items"),
+        ),
+    ],
 )
 def test_the_error_about_a_feature_says_what_helps(value, advice):
     with pytest.raises(ValueError, match=advice):
         rb.BSGDClassifier().learn_one({"a": value}, True)
+
+
+@pytest.mark.parametrize("gap", [None, math.nan])
+def test_the_error_about_a_missing_target_says_what_helps(gap):
+    for model in (rb.BSGDClassifier(), rb.BSGDRegressor()):
+        with pytest.raises(ValueError, match="leave out examples without one"):
+            model.learn_one({"a": 1.0}, gap)
+    with pytest.raises(ValueError, match=r"must be a finite number, not inf$"):
+        rb.BSGDRegressor().learn_one({"a": 1.0}, math.inf)
 
 
 @pytest.mark.parametrize(

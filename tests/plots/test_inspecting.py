@@ -39,6 +39,11 @@ def test_the_most_important_features_have_the_longest_bars():
     expected = sorted(model.importances().items(), key=lambda part: part[1])[-4:]
     assert [text.get_text() for text in ax.get_yticklabels()] == [name for name, _ in expected]
     assert [bar.get_width() for bar in ax.patches] == [share for _, share in expected]
+    texts = rb.AutoKernelClassifier(seed=1)
+    for i in range(200):
+        texts.learn_one({"colour": ["red", "blue"][i % 2], "size": i}, i % 2 == 0)
+    shown = rb.plots.importances(texts).get_yticklabels()
+    assert {text.get_text() for text in shown} == {"colour = red", "colour = blue", "size"}
     other = plt.subplots()[1]
     assert rb.plots.importances(preprocessing.StandardScaler() | model, ax=other) is other
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime
+import math
 import random
 import statistics
 
@@ -182,6 +183,75 @@ def test_a_guard_knows_what_follows_it_also_in_a_copy(again, tmp_path):
         model = rb.load(tmp_path / "model.rb")
     loop(model, STREAM[50:])
     assert set(model["Guard"].n_skipped) == {"missing"}
+
+
+MODES = ["raise", "skip", "last", "absent"]
+RAW = [({name: v for name, v in x.items() if name != "day"}, y) for x, y in STREAM]
+
+
+def behind(mode, wrap=lambda model: model):
+    return rb.Guard(mode) | wrap(rb.AutoKernelClassifier(classes=(False, True), seed=1))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("wrap", [lambda model: model, rb.Delayed], ids=["bare", "Delayed"])
+def test_text_and_gaps_pass_a_guard_in_front_of_auto_kernel(mode, wrap):
+    guarded, bare = behind(mode, wrap), wrap(rb.AutoKernelClassifier(classes=(False, True), seed=1))
+    shares = []
+    for x, y in RAW:
+        shares.append((guarded.predict_proba_one(x), bare.predict_proba_one(x)))
+        guarded.learn_one(x, y)
+        bare.learn_one(x, y)
+    assert guarded["Guard"].n_skipped == {}
+    # "last" is asked to replace what is missing, which the others leave to the model
+    assert all(one == other for one, other in shares) == (mode != "last")
+    if mode == "last":
+        sizes = [x["size"] for x, _ in RAW if x["size"] is not None]
+        passed = guarded["Guard"].transform_one({"size": None, "colour": None})
+        assert passed == {"size": sizes[-1], "colour": None}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("library", FRAMES)
+def test_frames_with_text_and_gaps_pass_a_guard_in_front_of_auto_kernel(library, mode):
+    one, many, begun = behind(mode), behind(mode), behind(mode)
+    frame = FRAMES[library]([x for x, _ in RAW])
+    loop(one, RAW)
+    many.learn_many(frame, Y)
+    assert list(rb.predict_then_learn_many(begun, frame, Y)) == loop(behind(mode), RAW)
+    expected = [one.predict_proba_one(x) for x, _ in RAW]
+    for model in (many, begun):
+        assert [model.predict_proba_one(x) for x, _ in RAW] == expected
+    assert list(many.predict_many(frame)) == [one.predict_one(x) for x, _ in RAW]
+    shares = many.predict_proba_many(frame)
+    column = shares[True if True in list(shares.columns) else "True"]
+    assert list(column) == [each[True] for each in expected]
+
+
+def test_a_guard_in_front_of_auto_kernel_keeps_out_what_that_refuses():
+    model = behind("skip")
+    loop(model, RAW[:50])
+    good = RAW[0][0]
+    wrong = {"infinite": math.inf, "complex": 1j, "no number": FIRST, "text": "n/a"}
+    for value in wrong.values():
+        model.learn_one(good | {"rooms": value}, True)
+    assert model["Guard"].n_skipped == dict.fromkeys(wrong, 1)
+    assert model["AutoKernelClassifier"].n_examples == 50
+    assert model.predict_one(good | {"rooms": math.inf}) in (False, True)
+    with pytest.raises(ValueError, match="feature 'rooms' must be a finite number, not inf"):
+        behind("raise").learn_one(good | {"rooms": math.inf}, True)
+
+
+def test_numbers_in_front_of_auto_kernel_go_through_a_guard_at_once():
+    rows = [{"size": float(t), "rooms": t % 3} for t in range(60)]
+    frame, y = pd.DataFrame(rows), [t % 2 == 0 for t in range(60)]
+    one, many = behind("skip"), behind("skip")
+    loop(one, zip(rows, y, strict=True))
+    many.learn_many(frame, y)
+    for model in (one, many):  # both know by now which columns hold numbers
+        model.learn_one({"size": "n/a", "rooms": 1}, True)
+        assert model["Guard"].n_skipped == {"text": 1}
+    assert list(many.predict_many(frame)) == [one.predict_one(x) for x in rows]
 
 
 def test_absent_in_a_loop_and_in_an_array():

@@ -269,6 +269,55 @@ def test_no_weight_is_an_error():
         BudgetClassifier(rb.RBPClassifier(10)).fit(X, y, sample_weight=np.zeros(50))
 
 
+def business(n=400):
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({"size": rng.normal(50, 10, n), "colour": rng.choice(["red", "blue"], n)})
+    y = (X["size"] > 50) == (X["colour"] == "red")
+    prices = X["size"] * (1 + (X["colour"] == "red"))
+    for name in X:
+        X.loc[rng.random(n) < 0.1, name] = None
+    return X, y, prices
+
+
+@pytest.mark.parametrize("as_category", [False, True])
+def test_auto_kernel_takes_text_and_gaps(as_category):
+    X, y, prices = business()
+    if as_category:
+        X = X.astype({"colour": "category"})
+    found = BudgetClassifier(shuffle=False, random_state=1).fit(X, y)
+    model = found.model_.clone()
+    rows = [
+        {name: None if pd.isna(cell) else cell for name, cell in x.items()}
+        for x in X.to_dict("records")
+    ]
+    for x, label in zip(rows, y.tolist(), strict=True):
+        model.learn_one(x, label)
+    assert ("colour", "red") in found.model_.importances()
+    expected = [model.predict_proba_one(x)[True] for x in rows]
+    assert found.predict_proba(X)[:, 1].tolist() == expected
+    assert found.score(X, y) > 0.8
+    again = BudgetClassifier(rb.AutoKernelClassifier(), epochs=3, random_state=1)
+    assert cross_val_score(again, X, y, error_score="raise").mean() > 0.8
+    assert BudgetRegressor(epochs=2, random_state=1).fit(X, prices).score(X, prices) > 0.7
+    whole = rb.TargetStandardScaler(rb.AutoKernelRegressor(seed=1))
+    assert BudgetRegressor(whole, epochs=2, random_state=1).fit(X, prices).score(X, prices) > 0.7
+
+
+def test_auto_kernel_takes_gaps_in_numbers_and_nothing_infinite():
+    X, y, _ = business()
+    sizes = X[["size"]].assign(other=np.arange(400.0))
+    found = BudgetClassifier(shuffle=False, random_state=1).fit(sizes.to_numpy(), y)
+    gap = found.predict_proba([[np.nan, 7.0]])[0].tolist()
+    assert gap == list(found.model_.predict_proba_one({0: None, 1: 7.0}).values())
+    for estimator in (found, BudgetRegressor()):
+        with pytest.raises(ValueError, match="infinity"):
+            estimator.fit(np.full((400, 2), np.inf), y)
+    with pytest.raises(ValueError, match="'colour' must be a finite number, not inf"):
+        found.fit(X.assign(colour=["red", np.inf] * 200), y)
+    with pytest.raises(ValueError, match="NaN"):
+        BudgetClassifier(rb.BSGDClassifier()).fit(sizes, y)
+
+
 def test_text_columns_are_taken_by_an_encoder_of_river():
     rng = np.random.default_rng(1)
     X = pd.DataFrame({"size": rng.normal(50, 10, 400), "colour": rng.choice(["red", "blue"], 400)})

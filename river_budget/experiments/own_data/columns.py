@@ -1,9 +1,11 @@
 """Convert the cells of a row to the features and the target for a model.
 
-Numbers are features. Each word of a column becomes a one-hot feature, named as by River's
-OneHotEncoder (`colour_red`). A text becomes the counts of its words (`review_good`); a date its
-hour, weekday, month, and the days since that of the first row. An empty cell leaves its features
-out, as does a word in a column of numbers; both are counted.
+Numbers are features. A text becomes the counts of its words (`review_good`); a date its hour,
+weekday, month, and the days since that of the first row. A word stays a word, and an empty cell is
+None, as is a word in a column of numbers; both are counted. So a row is an example for AutoKernel.
+
+All other models get it encoded: each word of a column becomes a one-hot feature, named as by
+River's OneHotEncoder (`colour_red`), and what is None is left out.
 """
 
 from __future__ import annotations
@@ -120,9 +122,9 @@ class Columns:
         check_names(self.names, names, "column")
         self._places = {name: i for i, name in enumerate(names)}
 
-    def features(self, row: Sequence[Any], line: int) -> dict[str, float]:
-        """The features of a row."""
-        x: dict[str, float] = {}
+    def features(self, row: Sequence[Any], line: int) -> dict[str, Any]:
+        """A row as an example: numbers, words, and None for what is missing."""
+        x: dict[str, Any] = {}
         for name in self.numbers:
             cell = row[self._places[name]]
             try:
@@ -132,23 +134,40 @@ class Columns:
             if value - value == 0.0:  # finite
                 x[name] = value
             else:
+                x[name] = None
                 self.missing[name] += 1
         for name in self.words:
-            if (cell := self._cell(row, name)) is not None:
-                self._add_word(x, name, word(cell))
+            cell = self._cell(row, name)
+            x[name] = None if cell is None else word(cell)
         for name in self.texts:
             if (cell := self._cell(row, name)) is not None:
                 for feature in (f"{name}_{one}" for one in words_of(cell)):
                     x[feature] = x.get(feature, 0.0) + 1.0
         for name, dates in self.dates.items():
-            if (cell := self._cell(row, name)) is not None:
-                found = moment(cell, dates.form)
-                if found is not None:
-                    x.update(dates.features(name, found))
-                else:
-                    self.missing[name] += 1
-                    note(self.unreadable.setdefault(name, []), line, cell)
+            cell = self._cell(row, name)
+            found = None if cell is None else moment(cell, dates.form)
+            if found is not None:
+                x.update(dates.features(name, found))
+                continue
+            x.update(dict.fromkeys(dates.features(name, dates.first)))
+            if cell is not None:
+                self.missing[name] += 1
+                note(self.unreadable.setdefault(name, []), line, cell)
         return x
+
+    def encoded(self, x: dict[str, Any]) -> dict[str, float]:
+        """An example for models that take numbers only."""
+        if not self.words and None not in x.values():
+            return x
+        found: dict[str, float] = {}
+        for name, value in x.items():
+            if value is None:
+                continue
+            if name in self.words:
+                self._add_word(found, name, value)
+            else:
+                found[name] = value
+        return found
 
     def _cell(self, row: Sequence[Any], name: str) -> Any:
         """The cell of a column; None, and counted, if it says nothing."""
@@ -207,7 +226,7 @@ class SparseColumns(Columns):
         super().__init__([], {})
         self.absent = dict.fromkeys(known, 0.0) if len(known) <= self.MOST_FILLED else {}
 
-    def features(self, row: Sequence[Any], line: int) -> dict[str, float]:
+    def features(self, row: Sequence[Any], line: int) -> dict[str, Any]:
         """The features of a row."""
         return self.absent | {k: v for k, v in row[1].items() if v - v == 0.0}
 

@@ -204,7 +204,7 @@ class _Sorting:
 
     def notes(self, texts: Sequence[str]) -> list[str]:
         """Notes on which columns are used, and which not and why."""
-        kinds = [(len(self.words), "of words (one-hot)"), (len(texts), "of texts (their words)")]
+        kinds = [(len(self.words), "of words"), (len(texts), "of texts (their words)")]
         further = "".join(f", {count} {kind}" for count, kind in kinds if count)
         found = [f"{counted(len(self.numbers), 'column')} of numbers{further}"]
         if self.dates:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ... import saving
+from ...guard.passing import reads_tables
 from ...saving import SavedModelError
 from ..common.scores import LabelScore, NumberScore, Score
 from .columns import SparseColumns, Target, described
@@ -78,6 +79,7 @@ class Predictions:
         self.score: Score = NumberScore() if plan.target.regression else LabelScore()
         self._at = place(plan, source)
         self._predict = model.predict_one if plan.target.regression else model.predict_proba_one
+        self._reads_tables = reads_tables(model)
         self.rows = 0
         self.unseen: collections.Counter[Any] = collections.Counter()  # labels not seen in training
 
@@ -90,7 +92,8 @@ class Predictions:
                 yield None, None
 
     def _one(self, row: Sequence[Any], line: int) -> Prediction:
-        guess = self._predict(self.plan.columns.features(row, line))
+        x = self.plan.columns.features(row, line)
+        guess = self._predict(x if self._reads_tables else self.plan.columns.encoded(x))
         if not self.plan.target.regression:
             guess = with_labels(guess, self.labels)
         y = None if self._at is None else self.plan.target.value(row[self._at])

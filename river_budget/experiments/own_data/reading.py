@@ -13,7 +13,7 @@ from .source import opened
 __all__ = ["read"]
 
 Kind = Literal["auto", "csv", "parquet", "libsvm"]
-Example = dict[str, float]
+Example = dict[str, Any]  # numbers, words, and None for what is missing
 
 
 @overload
@@ -26,6 +26,7 @@ def read(
     keep: Sequence[str] = (),
     task: Literal["auto", "classification", "regression"] = "auto",
     kind: Kind = "auto",
+    one_hot: bool = False,
 ) -> Iterator[tuple[Example, Any]]: ...
 
 
@@ -38,6 +39,7 @@ def read(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     kind: Kind = "auto",
+    one_hot: bool = False,
 ) -> Iterator[Example]: ...
 
 
@@ -50,13 +52,15 @@ def read(
     keep: Sequence[str] = (),
     task: Literal["auto", "classification", "regression"] = "auto",
     kind: Kind = "auto",
+    one_hot: bool = False,
 ) -> Iterator[Any]:
-    """The rows of a file of CSV, Parquet or LIBSVM, one after the other, as features for a model.
+    """The rows of a file of CSV, Parquet or LIBSVM, one after the other, as examples for a model.
 
-    Numbers, amounts (`$12,345`) and percentages become numbers; a word becomes a feature of its own
-    (`colour_red`); a date its weekday, month, hour, and the days since that of the first row. An
-    empty cell leaves its feature out. What the columns are is found out from the first thousand
-    rows. The file may be packed (`.gz`, `.bz2`, `.xz`), and is never held whole.
+    Numbers, amounts (`$12,345`) and percentages become numbers; a date becomes its weekday, month,
+    hour, and the days since that of the first row. A word stays a word, and an empty cell is None:
+    `AutoKernelClassifier` and `AutoKernelRegressor` take both. For all other models put an encoder
+    in front, or ask for `one_hot`. What the columns are is found out from the first thousand rows.
+    The file may be packed (`.gz`, `.bz2`, `.xz`), and is never held whole.
 
     Not for a frame that you have already: `rb.predict_then_learn_many` takes it through a pipeline.
 
@@ -75,6 +79,9 @@ def read(
         Columns to take although they look like row numbers or names.
     task
         What the target is. "auto": labels if it holds words, true or false, or few whole numbers.
+    one_hot
+        Whether each of at most 100 words of a column becomes a feature of its own (`colour_red`),
+        and a missing value leaves its feature out.
     kind
         The format. "auto": found out.
 
@@ -89,9 +96,9 @@ def read(
     >>> rows = ["day,price,colour,sold", "2025-03-01,$1200,red,yes", "2025-03-02,$900,blue,no"]
     >>> _ = path.write_text("".join(f"{row}\\n" for row in rows))
     >>> for x, y in rb.read(path, "sold"):
-    ...     print(x["price"], x["colour_red"], x["day_weekday"], y)
-    1200.0 1.0 5.0 yes
-    900.0 0.0 6.0 no
+    ...     print(x["price"], x["colour"], x["day_weekday"], y)
+    1200.0 red 5.0 yes
+    900.0 blue 6.0 no
 
     References
     ----------
@@ -100,7 +107,7 @@ def read(
     """
     if not pathlib.Path(path).is_file():
         raise FileNotFoundError(f"there is no file {os.fspath(path)}")
-    return _rows(os.fspath(path), target, text, drop, keep, task, kind)
+    return _rows(os.fspath(path), target, text, drop, keep, task, kind, one_hot)
 
 
 def _rows(
@@ -111,6 +118,7 @@ def _rows(
     keep: Sequence[str],
     task: str,
     kind: str,
+    one_hot: bool,
 ) -> Iterator[Any]:
     expected = [target] if target else []
     with opened(path, kind, "auto", expected) as source:
@@ -123,8 +131,12 @@ def _rows(
             columns = found.columns
         for part in (preview, source.rows):
             if found is not None and target is not None:
-                yield from found.examples(iter(part))
+                for x, y in found.examples(iter(part)):
+                    yield (columns.encoded(x) if one_hot else x), y
             else:
-                yield from (columns.features(row, line) for line, row in part if row)
+                for line, row in part:
+                    if row:
+                        x = columns.features(row, line)
+                        yield columns.encoded(x) if one_hot else x
         if source.broken:
             raise RuntimeError(source.broken)

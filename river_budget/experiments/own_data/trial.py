@@ -19,6 +19,7 @@ from typing import Any
 
 from river import compose, linear_model
 
+from ...guard.passing import reads_tables
 from ...messages.progress import Progress
 from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Line, Panel
@@ -43,10 +44,14 @@ FIRST_COPIES, MORE_ROWS = (
 SHOWN_EVERY = 50  # rows between two updates of the progress
 MOST_POINTS = 200  # points of a curve
 CAPTION = (
+    "AutoKernel gets words and gaps as they are, all others each word as a feature of its own. "
     "River's models have a StandardScaler in front{of}, linear regression and KNN a "
     "TargetStandardScaler around; KNN "
     "stores 1000 rows."
 )
+
+
+Forms = tuple[dict[str, Any], dict[str, Any]]  # an example as it is, and encoded
 
 
 class Entrant:
@@ -59,9 +64,14 @@ class Entrant:
         self.met = 0
         self.points: list[float] = []
         self.regression = isinstance(score, NumberScore)
+        self.reads_tables = reads_tables(model)
         self.frozen: list[tuple[Any, Score]] = []  # copies that learn no more, with their scores
 
-    def predict(self, x: dict[str, float], y: Any, counts: bool) -> None:
+    def form_of(self, forms: Forms) -> dict[str, Any]:
+        """The example as this model takes it."""
+        return forms[0 if self.reads_tables else 1]
+
+    def predict(self, x: dict[str, Any], y: Any, counts: bool) -> None:
         """Predict a row. A model that raises an error leaves the trial."""
         self.met += 1
         begin = time.perf_counter()
@@ -76,7 +86,7 @@ class Entrant:
         for model, later in self.frozen:
             later.add(self._guess(model, x), y)
 
-    def learn(self, x: dict[str, float], y: Any) -> None:
+    def learn(self, x: dict[str, Any], y: Any) -> None:
         """Learn a row. A model that raises an error leaves the trial."""
         given = y if self.labels is None else y == self.labels[1]
         begin = time.perf_counter()
@@ -104,7 +114,7 @@ class Entrant:
         """The score of the first copy that is kept: of rows that it did not learn."""
         return self.frozen[0][1] if self.frozen else type(self.score)()
 
-    def _guess(self, model: Any, x: dict[str, float]) -> Any:
+    def _guess(self, model: Any, x: dict[str, Any]) -> Any:
         guess = model.predict_one(x) if self.regression else model.predict_proba_one(x)
         return with_labels(guess, self.labels)
 
@@ -183,8 +193,15 @@ def for_texts(model: Any, measured: Sequence[str]) -> Any:
 class Trial:
     """A pass over a stream with several models."""
 
-    def __init__(self, found: Sequence[Entrant], delay: int = 0, seconds: float = math.inf):
+    def __init__(
+        self,
+        found: Sequence[Entrant],
+        delay: int = 0,
+        seconds: float = math.inf,
+        encoded: Callable[[Any], Any] = lambda x: x,
+    ):
         self.entrants = list(found)
+        self._encoded = encoded  # an example for models that take numbers only
         # that each model may take
         self._seconds = seconds
         self.rows = 0
@@ -195,7 +212,7 @@ class Trial:
         self._delay = max(
             delay, 1
         )  # a label that is one row late comes before the next row, as usual
-        self._waiting: deque[tuple[Any, Any]] = deque()  # rows whose labels are on their way
+        self._waiting: deque[tuple[Forms, Any]] = deque()  # rows whose labels are on their way
 
     @property
     def running(self) -> list[Entrant]:
@@ -212,16 +229,16 @@ class Trial:
 
         `share` is how much of the file has been met, None where nobody knows.
         """
-        stream = iter(examples)
+        stream = ((self._forms(x), y) for x, y in examples)
         with Progress(100, "try") as bar:
             try:
                 first = list(itertools.islice(stream, WARM_UP_ROWS))
                 self._warm_up(first, bar)
-                for x, y in itertools.chain(first, stream):
+                for forms, y in itertools.chain(first, stream):
                     if not self.running:
                         break
                     self._freeze(share())
-                    self._meet(x, y)
+                    self._meet(forms, y)
                     if self.rows % SHOWN_EVERY == 0:
                         bar.done = int((share() or 0.0) * bar.total)
                         bar.show(self._in_words())
@@ -248,13 +265,18 @@ class Trial:
         for one in self.entrants:
             if list(all_ours(one.model)) and examples:
                 bar.show(f"{one.name} (its code is loaded, or compiled if it was never used)")
-                warm_up(one.model, examples)
+                warm_up(one.model, [(one.form_of(forms), y) for forms, y in examples])
 
-    def _meet(self, x: dict[str, float], y: Any) -> None:
+    def _forms(self, x: Any) -> Forms:
+        """An example as it is, and encoded if a model needs that."""
+        needed = any(not one.reads_tables for one in self.entrants)
+        return x, self._encoded(x) if needed else x
+
+    def _meet(self, forms: Forms, y: Any) -> None:
         counts = self._delay == 1 or len(self._waiting) < self.rows  # some label has come
         for one in self.running:
-            one.predict(x, y, counts)
-        self._waiting.append((x, y))
+            one.predict(one.form_of(forms), y, counts)
+        self._waiting.append((forms, y))
         if len(self._waiting) >= self._delay:
             self._learn(*self._waiting.popleft())
         for one in self.running:
@@ -263,9 +285,9 @@ class Trial:
         if self.rows % self._every == 0:
             self._add_point()
 
-    def _learn(self, x: dict[str, float], y: Any) -> None:
+    def _learn(self, forms: Forms, y: Any) -> None:
         for one in self.running:
-            one.learn(x, y)
+            one.learn(one.form_of(forms), y)
 
     def _add_point(self) -> None:
         """Add a point with the errors so far; with too many points, drop every other one."""

@@ -47,7 +47,7 @@ def run_try(options: argparse.Namespace) -> int:
         chosen = entrants(
             first, found.target.regression, options.models, options.delay, measured, options.seed
         )
-        trial = Trial(chosen, options.delay, options.seconds)
+        trial = Trial(chosen, options.delay, options.seconds, found.columns.encoded)
         name = "standard input" if options.data == "-" else options.data
         say(f"{name}: {source.how}; {'; '.join(found.notes)}")
         say(f"target {found.target.name!r}: {_about(found.target, first)}")
@@ -172,7 +172,7 @@ def odd(found: Plan, source: Source) -> Iterator[str]:
     if columns.missing:
         parts = [f"{name} {count:,}" for name, count in columns.missing.most_common(10)]
         more = " ..." if len(columns.missing) > 10 else ""
-        yield f"missing, so the feature is left out of the row: {', '.join(parts)}{more}"
+        yield f"missing: {', '.join(parts)}{more}"
     for name, (line, cell, count) in list(columns.unreadable.items())[:10]:
         kind = "date" if name in columns.dates else "number"
         are = f"1 is no {kind}" if count == 1 else f"{count:,} are no {kind}s"
@@ -227,6 +227,7 @@ def say_code(trial: Trial, options: argparse.Namespace) -> None:
     given = {"text": options.text, "drop": options.drop, "keep": options.keep}
     if options.task != "auto":
         given["task"] = options.task
+    given["one_hot"] = not best.reads_tables
     print(f"\n{program(best.model, options.data, options.target, given, best.labels)}")
 
 
