@@ -168,6 +168,13 @@ class AutoKernelRegressor(Inspected, Regressor):
     these shares of the targets, those in between about theirs. `predict_many(X, quantiles=...)`
     gives the quantiles of many examples.
 
+    It follows a trend: beside the mixture, least squares predict the change since the last target,
+    and the prediction leans on them as far as that has been right. And a feature of whole numbers
+    may be a name, of a shop or an hour: if the first 200 examples have 3 to 60 values of it, it
+    gets one more column, the mean of the targets that came with its value. For that the example
+    after these 200 takes as long as they did, and such a model then has learned them with this
+    column.
+
     From 1024 names on, of which examples have few, it changes to words (the guide,
     [text](guide/text.md)).
 
@@ -221,6 +228,7 @@ class AutoKernelRegressor(Inspected, Regressor):
 
     def __init__(self, budget: int = 1000, seed: int | None = None):
         super().__init__(locals())
+        self._watches = core.KEEPS
 
     def _first_weight(self, experts: int) -> float:
         return 1.0 / (experts - 1)
