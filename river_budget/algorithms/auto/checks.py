@@ -16,10 +16,10 @@ from ...core.passes.auto.linear_models import MOST_VARIANCE
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
 from ...core.passes.auto.squared_loss import LONGEST_STRETCH, OUTERMOST_QUANTILE
 from ...core.passes.auto.target_means import MOST_KEPT
+from ...inputs.features import Category
 from ...model.algorithm import Files
 from ...model.calls import run_once
 from ...parameters import COUNT, FINITE
-from .categories import places_of_means
 
 LARGE = 1e153  # of sums and weights, whose squares are finite
 RANGES = {
@@ -34,7 +34,6 @@ RANGES = {
     **dict.fromkeys(("variance", "squared_error", "latest_error", "length"), (0.0, LARGE**2)),
     **dict.fromkeys(("apart", "blend_error"), (0.0, LARGE**2)),
     "products": (-(LARGE**2), LARGE**2),
-    "straight_share": (0.0, 1.0),
     "absolute_error": (0.0, LARGE),
     "stretch": (-LONGEST_STRETCH, LONGEST_STRETCH),
     "per_vector": FINITE,
@@ -107,13 +106,16 @@ def check_tables(model: Any) -> None:
 
 def check_means(model: Any) -> None:
     """Raise for kept rows, or sums of targets by value, that cannot be."""
-    room, n = model._tables, len(model._features)
-    counts, texts, of_numbers = room["counts"], room["texts"], room["coded"][0]
-    of_numbers = of_numbers[of_numbers != core.TEXTS]
+    room, names = model._tables, model._features.in_rows
+    counts, texts, coded = room["counts"], room["texts"], room["coded"][0]
+    of_numbers, of_texts = coded[coded != core.TEXTS], 1 + np.flatnonzero(coded == core.TEXTS)
+    in_use = np.flatnonzero(texts[core.COLUMN])
     good = (
-        (np.isin(of_numbers, np.arange(n)) & (len(np.unique(of_numbers)) == len(of_numbers))).all()
-        and np.isin(texts[core.COLUMN], range(model._n_means + 1)).all()
-        and all(map(len, places_of_means(model)))
+        np.isin(of_numbers, np.arange(len(names))).all()
+        and len(np.unique(of_numbers)) == len(of_numbers)
+        and set(texts[core.COLUMN, in_use]) == set(of_texts)
+        and (in_use < len(names)).all()
+        and all(type(names[place]) is Category for place in in_use)
         and (counts >= 0.0).all()
         and (texts[core.NUMBER] >= 0.0).all()
         and (np.count_nonzero(counts, axis=1) <= MOST_KEPT).all()

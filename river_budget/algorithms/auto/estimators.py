@@ -168,12 +168,11 @@ class AutoKernelRegressor(Inspected, Regressor):
     these shares of the targets, those in between about theirs. `predict_many(X, quantiles=...)`
     gives the quantiles of many examples.
 
-    It follows a trend: beside the mixture, least squares predict the change since the last target,
-    and the prediction leans on them as far as that has been right. And a feature of whole numbers
-    may be a name, of a shop or an hour: if the first 200 examples have 3 to 60 values of it, it
-    gets one more column, the mean of the targets that came with its value. For that the example
-    after these 200 takes as long as they did, and such a model then has learned them with this
-    column.
+    It follows a trend: least squares stand beside the mixture as far as they have been right. A
+    feature of whole numbers may be a name, of a shop or an hour, and so is a text: if a column has
+    3 to 60 values in the first 200 examples, it gets one more column, the mean of the targets that
+    came with its value. The example after these 200 takes as long as they did, as the model learns
+    them again with this column.
 
     From 1024 names on, of which examples have few, it changes to words (the guide,
     [text](guide/text.md)).

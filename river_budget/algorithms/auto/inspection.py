@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ...core import memory
 from ...core.passes.auto import tables as core
+from ...core.passes.auto.linear_models import DOUBT, ERRORS_LESS
 from ...inputs.batches import Batch
 from ...inputs.features import Category
 from ...model.calls import Workspace, rows_for
@@ -76,12 +78,20 @@ class Inspected(TableReader):
             for name, start, weight, loss in rows
             if start != 0.0
         ]
-        share = float(self._state_record().straight_share)  # of least squares, beside the mixture
+        share = self._straight_share()
         for expert in weights:
             expert["weight"] *= 1.0 - share
             if expert["name"] == LEAST_SQUARES:
                 expert["weight"] += share
         return weights
+
+    def _straight_share(self) -> float:
+        """The part of least squares beside the mixture, in regression."""
+        products, apart, error = (
+            float(self._state_record()[name]) for name in ("products", "apart", "blend_error")
+        )
+        sure, total = products - ERRORS_LESS * math.sqrt(apart * error), apart + DOUBT * error
+        return min(max(sure / total, 0.0), 1.0) if total > 0.0 else 0.0
 
     def _desk_of(self, x: dict[Any, Any]) -> Any:
         """The desk of a prediction, with what it has found."""

@@ -23,7 +23,7 @@ mixture (examples/auto_kernel.md, Regression):
     w        models.squares[0]: least squares say w'u beyond the mean my. When my moves, w_0 moves
              against it
     M, L     found.mixture, found.straight: what the mixture and what least squares say, near the
-             range of the targets. The prediction is M + b (L - M), with b = state.straight_share:
+             range of the targets. The prediction is M + b (L - M), with b = straight_share:
              (sum (y - M) (L - M) - ERRORS_LESS r sqrt(sum (L - M)^2)) / (sum (L - M)^2 + DOUBT r^2)
              between 0 and 1: what would have been best, less a part of its standard error. Sums
              fade by BLEND_FORGETTING, and a row in which the prediction is wrong by more than BOUND
@@ -135,7 +135,15 @@ def blend(state, squares_start, opinions):
     found.mixture = found.straight = found.forecast
     if squares_start != 0.0:
         found.straight = near_targets(state, state.average + opinions.scores[SQUARES, 0])
-        found.forecast += state.straight_share * (found.straight - found.mixture)
+        found.forecast += straight_share(state) * (found.straight - found.mixture)
+
+
+@inner
+def straight_share(state):
+    """b"""
+    total = state.apart + DOUBT * state.blend_error
+    sure = state.products - ERRORS_LESS * math.sqrt(state.apart * state.blend_error)
+    return min(max(sure / total, 0.0), 1.0) if total > 0.0 else 0.0
 
 
 @inner
@@ -156,7 +164,7 @@ def bound_of(rounds, square):
 
 @inlined
 def learn_blend(state, found, y, w):
-    """b, and the sums behind it."""
+    """The sums behind b."""
     if state.rounds > 0:
         apart, lacks, error = found.straight - found.mixture, y - found.mixture, y - found.forecast
         bound, w = bound_of(state.rounds, state.blend_error), min(w, 1.0)
@@ -166,9 +174,6 @@ def learn_blend(state, found, y, w):
         state.apart = fading * state.apart + square * (apart * apart)
         rate = min(w * max(1.0 / (state.rounds + 1.0), ERROR_RATE), 0.5)
         state.blend_error += rate * (part * part * (error * error) - state.blend_error)
-        total = state.apart + DOUBT * state.blend_error
-        sure = state.products - ERRORS_LESS * math.sqrt(state.apart * state.blend_error)
-        state.straight_share = min(max(sure / total, 0.0), 1.0) if total > 0.0 else 0.0
 
 
 @inner

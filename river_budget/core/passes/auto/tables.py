@@ -52,7 +52,7 @@ from ...memory import HEAD, LANES, head_of, record, state_of, table, views
 STATE = record(
     "i8 rounds features second_order recent_place hard_place archived words held means watches",
     "f8 residual average variance last squared_error absolute_error "
-    "lowest highest stretch latest_error length products apart blend_error straight_share",
+    "lowest highest stretch latest_error length products apart blend_error",
 )
 # What a prediction has found beside the tables of the desk. version: of the model, plus one, as 0
 # is none. near, far: the numbers of neighbours. Regression: the prediction, its spread, and its
