@@ -95,6 +95,10 @@ class Columns:
         stay.
         """
 
+    def width(self, model: Any) -> int:
+        """How many rows of the table of vectors are in use, or one."""
+        return max(int(model._features.width), 1)
+
     def take_back(self, model: Any, names: Collection[Any]) -> None:
         """Forget names that were added for an example that could not be learned."""
 

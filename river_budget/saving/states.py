@@ -86,7 +86,7 @@ def _tables(model: Any) -> dict[str, Any]:
     """The used parts of the tables of a block, and the algorithm's own; of vectors the rest is
     0.
     """
-    block, width = memory.views(model._block), max(model._features.width, 1)
+    block, width = memory.views(model._block), model.algorithm.columns.width(model)
     n = block.head.count
     rows, _ = own_tables.rows_and_squares(
         model.algorithm.columns.own
@@ -178,16 +178,16 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     numbers, own, folder = trust.numbers(node.get("numbers")), node.get("own"), node.get("arrays")
     if not (isinstance(own, dict) and type(folder) is int):
         raise damaged("a part of its state is missing")
-    count, width = numbers["count"], max(model._features.width, 1)
-    columns = model.algorithm.columns
-    most = 2 * width + SPARE_PLACES
-    if isinstance(model, BudgetModel):  # names that were forgotten leave places
-        most = max(most, LARGEST_USUAL_TABLE // (8 * (count + 1)))
+    count, columns = numbers["count"], model.algorithm.columns
     try:
         # sizes of its tables, and whether it may have vacant places, may follow from the record
         columns.restore(model, own)
     except ValueError as error:
         raise damaged(str(error)) from None
+    width = columns.width(model)
+    most = 2 * width + SPARE_PLACES
+    if isinstance(model, BudgetModel):  # names that were forgotten leave places
+        most = max(most, LARGEST_USUAL_TABLE // (8 * (count + 1)))
     if not width <= numbers["width"] <= most or (model._features.vacant and not model._takes_lists):
         raise damaged("its width does not fit its features")
     fields = _fields(model, numbers, only_predicts)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,10 +23,12 @@ DEPTH, BINS = 5, 4.0  # features per table at most, bins over 4 standard deviati
 SLOTS = TABLES * DEPTH
 
 
-def draws(text, seed, n):
-    """n uniform numbers that depend on a text and the seed."""
+def draws(text, seed, n, turned=False):
+    """n uniform numbers that depend on a text and the seed; others, if all bits of the key are
+    turned.
+    """
     key = hashlib.blake2b(text.encode(), digest_size=8, key=seed.to_bytes(8, "little")).digest()
-    stream = SplitMix(int.from_bytes(key, "little"))
+    stream = SplitMix(int.from_bytes(key, "little") ^ (2**64 - 1 if turned else 0))
     return np.array([((stream.word() >> 11) + 0.5) * 2.0**-53 for _ in range(n)])
 
 
@@ -45,6 +48,19 @@ def slots(j):
     return [b * TABLES + j for b in range(DEPTH) if j >= math.ceil(TABLES * b / DEPTH)]
 
 
+class Mean(NamedTuple):
+    """The name of the target mean of a feature."""
+
+    of: object
+
+
+class Text(NamedTuple):
+    """The name of the feature of a text in a column."""
+
+    column: str
+    text: str
+
+
 class Binning:
     """Tables over few features. The feature of a slot is the one that draws the smallest number for
     it.
@@ -60,9 +76,11 @@ class Binning:
         """New features (place, name); returns the tables that look at one of them."""
         changed = np.zeros(SLOTS, bool)
         for place, name in features:
-            number = draws(
-                repr(name) if isinstance(name, str) else repr(float(name)), self.seed, SLOTS
-            )
+            turned, name = isinstance(name, Mean), name.of if isinstance(name, Mean) else name
+            if isinstance(name, Text):
+                name = (name.column, "<other>" if turned else name.text)
+            text = repr(name) if isinstance(name, str | tuple) else repr(float(name))
+            number = draws(text, self.seed, SLOTS, turned)
             smaller = number < self.best
             self.best[smaller], self.feature[smaller] = number[smaller], place
             changed |= smaller
@@ -97,7 +115,11 @@ class Auto:
     # features
 
     def meet(self, x):
-        new = sorted(x.keys() - set(self.names))
+        self.take(
+            sorted(x.keys() - set(self.names), key=lambda name: (isinstance(name, str), name))
+        )
+
+    def take(self, new):
         n = len(new)
         self.names += new
         self.mean, self.var = np.append(self.mean, [0.0] * n), np.append(self.var, [0.0] * n)

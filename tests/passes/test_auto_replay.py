@@ -71,6 +71,34 @@ def test_emerging_features_are_replayed_in_regression(budget, seed):
     replay_numbers(stream, budget, some_weights(stream))
 
 
+def shops(n, seed=0):
+    """Targets with levels of shops, which are numbered, and of grades; one more shop and another
+    feature come late.
+    """
+    rng = np.random.default_rng(seed)
+    levels, stream = 3.0 * rng.normal(size=21), []
+    for t in range(n):
+        shop, size = int(rng.integers(20 if t < 290 else 21)), float(rng.normal())
+        x = {"grade": float(rng.integers(4)), "shop": shop, "size": size, "few": t % 2}
+        if t > 300:
+            x["late"] = float(rng.normal())
+        stream.append((x, float(levels[shop] + np.sin(size) + x["grade"] ** 2 % 5)))
+    return stream
+
+
+@pytest.mark.parametrize("budget", [8, 60])
+def test_target_means_are_replayed(budget):
+    stream = shops(350)
+    model, oracle = replay_numbers(stream, budget, some_weights(stream))
+    assert list(oracle.coded) == ["grade", "shop"]
+    assert model.importances().keys() == stream[-1][0].keys()
+
+
+def test_values_beyond_those_that_are_kept_count_as_new():
+    stream = [({"shop": 7 * (t % (50 if t < 200 else 400))}, float(t % 5)) for t in range(620)]
+    replay_numbers(stream, 20)
+
+
 def hostile(n, seed=0):
     """Constant features, copies of rows, outliers, empty rows, and values of all sizes."""
     rng = np.random.default_rng(seed)

@@ -4,6 +4,7 @@ in their ranges.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ import numpy as np
 from ...core import memory
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM, rejoin
+from ...core.passes.auto.linear_models import MOST_VARIANCE
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
 from ...core.passes.auto.squared_loss import LONGEST_STRETCH, OUTERMOST_QUANTILE
+from ...core.passes.auto.target_means import MOST_KEPT
+from ...inputs.features import Category
 from ...model.algorithm import Files
 from ...model.calls import run_once
 from ...parameters import COUNT, FINITE
@@ -23,9 +27,13 @@ RANGES = {
     "second_order": (-1, core.MOST_SQUARED),
     "words": (0, 1),
     "held": COUNT,
+    "means": (0, core.MOST_MEANS),
+    "watches": (0, core.KEEPS),
     "residual": (0.0, 1.0),
     **dict.fromkeys(("average", "last", "lowest", "highest"), (-LARGEST_VALUE, LARGEST_VALUE)),
     **dict.fromkeys(("variance", "squared_error", "latest_error", "length"), (0.0, LARGE**2)),
+    **dict.fromkeys(("apart", "blend_error"), (0.0, LARGE**2)),
+    "products": (-(LARGE**2), LARGE**2),
     "absolute_error": (0.0, LARGE),
     "stretch": (-LONGEST_STRETCH, LONGEST_STRETCH),
     "per_vector": FINITE,
@@ -38,7 +46,9 @@ def check(model: Any, count: int) -> None:
     if model._of_words:
         check_words(model)
         return
-    state, squared = model._state_record(), min(len(model._features), core.MOST_SQUARED)
+    state, n = model._state_record(), model._n_means + len(model._features)
+    squared = min(n, core.MOST_SQUARED)
+    check_means(model)
     if state.second_order not in (-1, squared) or state.held or state.words:
         raise ValueError("its linear model is out of range, or it holds names")
     hard = model._budget_in_use // 2
@@ -66,7 +76,9 @@ def check_tables(model: Any) -> None:
     """Raise for numbers of which compiled code would take a root or a logarithm, or that
     overflow.
     """
-    bounds, room = {"moments": LARGE**2, "covariance": 1e6, "metric": 1e9}, model._tables
+    room, bounds = model._tables, {"moments": LARGE**2, "metric": 1e9}
+    bounds |= {"covariance": 10.0 * MOST_VARIANCE}
+    bounds |= dict.fromkeys(("first_rows", "values"), math.inf)  # as they came
     for name, table in model.algorithm.columns.tables(model).items():
         if float(np.abs(table).max(initial=0)) > bounds.get(name, LARGE):
             raise ValueError("some of its weights are out of range")
@@ -77,7 +89,8 @@ def check_tables(model: Any) -> None:
         room["linear_sums"],
         room["bins"][:, SUM:],
     ]
-    more = room["prior"], room["calibration"][core.MASS]
+    more = [room["prior"], room["calibration"][core.MASS], np.diag(room["covariance"])]
+    more.append(room["reference"][core.UNIT])
     if any((table < 0.0).any() for table in (*sums, *more)):
         raise ValueError("some of its weights or sums of squares are negative")
     if np.abs(room["moments"][core.MEAN]).max(initial=0.0) > LARGEST_VALUE:
@@ -89,6 +102,28 @@ def check_tables(model: Any) -> None:
         raise ValueError("the classes that it has not seen are no classes")
     if np.linalg.eigvalsh(room["mixer"][core.CURVATURE :]).min() <= 0.0:
         raise ValueError("the curvature of its mixer is not positive")
+
+
+def check_means(model: Any) -> None:
+    """Raise for kept rows, or sums of targets by value, that cannot be."""
+    room, names = model._tables, model._features.in_rows
+    counts, texts, coded = room["counts"], room["texts"], room["coded"][0]
+    of_numbers, of_texts = coded[coded != core.TEXTS], 1 + np.flatnonzero(coded == core.TEXTS)
+    in_use = np.flatnonzero(texts[core.COLUMN])
+    good = (
+        np.isin(of_numbers, np.arange(len(names))).all()
+        and len(np.unique(of_numbers)) == len(of_numbers)
+        and set(texts[core.COLUMN, in_use]) == set(of_texts)
+        and (in_use < len(names)).all()
+        and all(type(names[place]) is Category for place in in_use)
+        and (counts >= 0.0).all()
+        and (texts[core.NUMBER] >= 0.0).all()
+        and (np.count_nonzero(counts, axis=1) <= MOST_KEPT).all()
+        and all((np.abs(room[name]) <= LARGE).all() for name in ("sums", "counts", "texts"))
+        and (model._watches != core.KEEPS or model._state_record().rounds <= core.FIRST_ROWS)
+    )
+    if not good:
+        raise ValueError("what it knows of targets by value is out of range")
 
 
 def check_memory(model: Any, count: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 
 from ...core import memory
 from ...core.passes.auto import tables as core
+from ...core.passes.auto.linear_models import DOUBT, ERRORS_LESS
 from ...inputs.batches import Batch
 from ...inputs.features import Category
 from ...model.calls import Workspace, rows_for
 from ...model.lock import locked_read
-from .table_reader import GAPS, TableReader
+from .categories import GAPS, places_of_means
+from .table_reader import TableReader
+from .tables import LEAST_SQUARES
 
 SHOWN = 5  # examples and features in the text of debug_one
 
@@ -38,16 +42,26 @@ class Inspected(TableReader):
         spread.
 
         The weights are learned, and their mean is 1. The weight of an irrelevant feature is close
-        to 0.
+        to 0. That of a feature with a target mean (AutoKernelRegressor) counts both, and the
+        texts of a column share that of their target mean.
 
         Empty for a model of words, which has no distances: `explain_one` says which names of an
         example count.
         """
         if self._block is None or self._of_words:
             return {}
-        return dict(
-            zip(self._features, self._table("metric")[core.IMPORTANCE].tolist(), strict=False)
-        )
+        weights = self._by_feature(self._table("metric")[core.IMPORTANCE])
+        return dict(zip(self._features, weights.tolist(), strict=True))
+
+    def _by_feature(self, numbers: Any) -> Any:
+        """Numbers of columns as those of features, that of a target mean with its feature, with the
+        same mean.
+        """
+        first, n = self._n_means, len(self._features)
+        found = numbers[first : first + n].copy()
+        for column, places in enumerate(places_of_means(self)):
+            found[places] += numbers[column] / len(places)
+        return found * (n / max(first + n, 1))
 
     @locked_read
     def experts(self) -> list[dict[str, Any]]:
@@ -59,11 +73,25 @@ class Inspected(TableReader):
         if self._block is None:
             return []
         rows = zip(self._expert_names, *self._table("mixer")[: core.CURVATURE], strict=False)
-        return [
+        weights = [
             {"name": name, "weight": float(weight), "loss": float(loss)}
             for name, start, weight, loss in rows
             if start != 0.0
         ]
+        share = self._straight_share()
+        for expert in weights:
+            expert["weight"] *= 1.0 - share
+            if expert["name"] == LEAST_SQUARES:
+                expert["weight"] += share
+        return weights
+
+    def _straight_share(self) -> float:
+        """The part of least squares beside the mixture, in regression."""
+        products, apart, error = (
+            float(self._state_record()[name]) for name in ("products", "apart", "blend_error")
+        )
+        sure, total = products - ERRORS_LESS * math.sqrt(apart * error), apart + DOUBT * error
+        return min(max(sure / total, 0.0), 1.0) if total > 0.0 else 0.0
 
     def _desk_of(self, x: dict[Any, Any]) -> Any:
         """The desk of a prediction, with what it has found."""
@@ -95,17 +123,18 @@ class Inspected(TableReader):
         desk = self._desk_of(x)
         n, near = int(desk.opinions.found["near"][0]), desk.search.near
         places, shares = near[core.PLACE, :n].astype(int), near[core.SHARE, :n]
-        model, d = memory.views(self._block), len(self._features)
+        model, first = memory.views(self._block), self._n_means
+        d = first + len(self._features)
         stored, moments = model.vectors[:d, places], self._table("moments")[:, :d]
         spread = np.sqrt(np.maximum(moments[core.VARIANCE], 0.0)) * moments[core.ORIENTATION]
-        features = (moments[core.MEAN] + spread * stored.T).tolist()  # in the user's units
+        features = (moments[core.MEAN] + spread * stored.T)[:, first:].tolist()  # in users' units
         arrivals = model.per_vector[core.ARRIVAL, places].tolist()
         targets = near[core.TARGET, :n].tolist()
         if labels := getattr(self, "_labels", None):  # targets as users know them
             targets = [labels.known[int(target)] for target in targets]
         found["examples"] = [
             {
-                "features": in_columns(self._features, features[k], moments[core.MEAN]),
+                "features": in_columns(self._features, features[k], moments[core.MEAN, first:]),
                 "target": targets[k],
                 "share": float(shares[k]),
                 "distance": float(near[core.DISTANCE, k]),
@@ -114,7 +143,7 @@ class Inspected(TableReader):
             for k in np.argsort(-shares, kind="stable")
         ]
         apart = (desk.row[core.SCALED, :d, None] - stored) ** 2 @ shares
-        parts = self._table("metric")[core.IMPORTANCE, :d] * apart
+        parts = self._by_feature(self._table("metric")[core.IMPORTANCE, :d] * apart)
         total = float(parts.sum()) or 1.0
         found["features"] = dict(zip(self._features, (parts / total).tolist(), strict=True))
         return found

@@ -14,6 +14,7 @@ from ...core.random_numbers import uniforms
 from ...inputs.features import Category
 from ...model.columns import Columns
 from ..features.drawn import key_of
+from .categories import decide, write_means
 
 # tables that follow from the seed, the names of features and the memory, and are not in files
 DRAWN = {"keys", "slots", "held"}
@@ -46,7 +47,8 @@ class Room(Columns):
 
     def lay_out(self, model: Any) -> None:
         """Write the initial values of tables, also for features and classes that appear later."""
-        model._state_record().words = model._of_words
+        state = model._state_record()
+        state.words, state.means, state.watches = model._of_words, model._n_means, model._watches
         if model._of_words:
             return
         tables = model._tables
@@ -69,13 +71,20 @@ class Room(Columns):
             return {}
         tables = {name: table for name, table in model._tables.items() if name not in DRAWN}
         kept = max(int(model._state_record().archived), 0)
-        tables["archive"] = tables["archive"][:kept, : len(model._features)]
+        tables["archive"] = tables["archive"][:kept, : model._n_means + len(model._features)]
         tables["links"] = tables["links"][:kept]
+        rows = int(model._state_record().rounds) if model._watches == core.KEEPS else 0
+        tables["first_rows"] = tables["first_rows"][:rows, : 2 + len(model._features)]
         tables["archived"] = tables["archived"][:, :kept]
         return tables
 
     def restore(self, model: Any, own: Mapping[str, Any]) -> None:
         model._of_words = int(own.get("words") == "1")
+        model._watches, model._n_means = (int(own.get(name, 0)) for name in ("watches", "means"))
+        of_rows = not (model._of_words or hasattr(model, "_labels"))
+        good = 0 <= model._watches <= core.KEEPS and 0 <= model._n_means <= core.MOST_MEANS
+        if not good or of_rows != ((model._watches == 0) == (model._n_means > 0)):
+            raise ValueError("its columns of target means are out of range")
 
     def of_names(self, model: Any) -> dict[str, Any]:
         if model._always is None:
@@ -108,7 +117,7 @@ class Room(Columns):
         """In a model of words, at its largest size forget the names not seen for longest."""
         width, wanted = memory.head_of(model._block).width, len(model._features) + new
         if not model._of_words:
-            super().make_room(model, new, beside)
+            super().make_room(model, model._n_means + new, beside)
         elif wanted > width:
             most = max(model._most_words, len(beside) + new)
             changed = model._snapshot()
@@ -125,16 +134,24 @@ class Room(Columns):
         """
         if model._of_words:
             return
-        keys = model._table("keys")[0]
+        keys, first = model._table("keys")[0], model._n_means
         for name, place in zip(names, places, strict=True):
-            keys[place] = key_of(name, model._entropy)
-        self._use(model, 1 + max(places, default=-1))
+            keys[first + place] = key_of(name, model._entropy)
+        self._use(model, first + 1 + max(places, default=-1))
+        write_means(model, names, places)
 
     def _use(self, model: Any, n: int) -> None:
-        """From now on the model looks at n features."""
+        """From now on the model looks at n columns."""
         state = model._state_record()
         squared = min(n, core.MOST_SQUARED) if state.second_order >= 0 else state.second_order
         state.features, state.second_order = n, squared
+
+    def grow(self, model: Any) -> None:
+        """The pass of a regressor has stopped behind its first rows."""
+        decide(model)
+
+    def width(self, model: Any) -> int:
+        return max(int(model._n_means) + super().width(model), 1)
 
     def take_back(self, model: Any, names: Collection[Any]) -> None:
         if model._of_words:
@@ -143,7 +160,10 @@ class Room(Columns):
             unused = [name for name in known if table[places[name], core.SEEN] == 0.0]
             model._change_names(model._features.remove, unused)
             return
-        moments, places = model._table("moments"), model._features.places
+        first, places = model._n_means, model._features.places
+        moments = model._table("moments")[:, first:]
         unused = [name for name in names if name in places and not moments[:, places[name]].any()]
+        for name in unused:  # of no column of texts any more
+            model._table("texts")[core.COLUMN :, places[name] : places[name] + 1] = 0.0
         model._change_names(model._features.remove, unused)
-        self._use(model, len(model._features))
+        self._use(model, first + len(model._features))

@@ -36,12 +36,11 @@ from ...model.calls import Workspace, run_once
 from ...model.one_by_one import OTHERWISE
 from ...parameters import check_example, is_missing, number
 from ..features.drawn import key_of
+from .categories import GAPS, OTHER
 from .room import NEW_METRIC, NO_DRAW
 from .words import WordTables
 
 MOST_VALUES, MOST_CATEGORIES = 64, 512
-OTHER = "<other>"
-GAPS = Category(("<missing>", "<number>"))  # how many gaps an example has
 LONGEST = 200  # characters of a category: a longer text is one of the others
 RARE, TURN = 1e-3, 16  # as a share of examples
 FIRST_ROWS = 32
@@ -103,7 +102,7 @@ class Known:
         self._rounds = memoryview(memory.state_of(model._block, core.STATE)["rounds"])
         if self.of_words:
             return
-        self.means = model._table("moments")[core.MEAN]
+        self.means = model._table("moments")[core.MEAN, model._n_means :]
         self.all_places = places = model._features.places.copy()  # in one step
         for name in places:
             if type(name) is Category and name != GAPS:
@@ -290,17 +289,21 @@ class TableReader(WordTables):
     def _hand_over(self, old: Category, new: Category) -> None:
         """Give the feature of a value to another one, of which nothing is known."""
         room, place = self._tables, self._features.places[old]
+        column = self._n_means + place
         for name in ("moments", "archive"):
-            room[name][:, place] = 0.0
-        memory.views(self._block).vectors[place] = 0.0
-        room["metric"][:, place] = NEW_METRIC
+            room[name][:, column] = 0.0
+        if self._watches == core.KEEPS:
+            room["first_rows"][:, 2 + place] = 0.0
+        room["texts"][core.TOTAL :, place : place + 1] = 0.0
+        memory.views(self._block).vectors[column] = 0.0
+        room["metric"][:, column] = NEW_METRIC
         for name in ("linear_weights", "linear_sums"):
-            room[name][:, 1 + place] = 0.0
-        if 1 + place < room["covariance"].shape[0]:
-            room["least_squares"][:, 1 + place] = 0.0
-            room["covariance"][1 + place] = room["covariance"][:, 1 + place] = 0.0
-            room["covariance"][1 + place, 1 + place] = 1.0
-        room["keys"][0, place] = key_of(new, self._entropy)
+            room[name][:, 1 + column] = 0.0
+        if 1 + column < room["covariance"].shape[0]:
+            room["least_squares"][:, 1 + column] = 0.0
+            room["covariance"][1 + column] = room["covariance"][:, 1 + column] = 0.0
+            room["covariance"][1 + column, 1 + column] = 1.0
+        room["keys"][0, column] = key_of(new, self._entropy)
         self._draw_bins_again()
         places = self._features.places
         names = {new if name == old else name: at for name, at in places.items()}

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core import memory
+from ...core.codes import Task
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM
 from ...core.passes.auto.mixer import MIXER_RIDGE
@@ -23,6 +24,8 @@ class AutoTables(OneByOne):
     """A model with tables in the room of its block."""
 
     _of_words = 0  # 1 in a model of words (words.py)
+    _n_means = 0  # columns of target means, before those of features (categories.py)
+    _watches = 0  # whether the first rows are kept, from which these columns follow
 
     _without: ClassVar[frozenset[str]] = frozenset()  # experts that a subclass does without
     _unmergeable_because = "each has learned distances of its own, and there is no sum of them"
@@ -62,7 +65,9 @@ class AutoTables(OneByOne):
     # the room
 
     def _room_size(self, width: int) -> int:
-        return core.room_size(width, self._n_outputs, self._budget_in_use, self._of_words)
+        task = Task.BINARY if hasattr(self, "_labels") else Task.REGRESSION
+        kind = self._of_words, task, self._n_means, self._watches
+        return core.room_size(width, self._n_outputs, self._budget_in_use, *kind)
 
     @property
     def _tables(self) -> dict[str, Any]:
@@ -76,7 +81,8 @@ class AutoTables(OneByOne):
     def _set_parameters(self) -> None:
         """Set the fields of the record of a new model."""
         n, state, mixer = len(self._features), self._state_record(), self._table("mixer")
-        state.second_order = n if n <= core.MOST_SQUARED and not self._of_words else -1
+        few = n <= core.MOST_SQUARED and not self._of_words
+        state.second_order = self._n_means + n if few else -1
         present = self._present()
         mixer[core.START] = mixer[core.WEIGHT] = present * self._first_weight(int(present.sum()))
         mixer[core.CURVATURE :] = MIXER_RIDGE * np.eye(core.EXPERTS)

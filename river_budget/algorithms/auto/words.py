@@ -124,7 +124,7 @@ class WordTables(AutoTables):
     def _change_to_words(self) -> None:
         """Begin with words, in one step, and learn again what the memory holds."""
         changed, names = self._snapshot(), list(self._features)
-        changed._of_words = 1
+        changed._of_words, changed._n_means, changed._watches = 1, 0, 0
         changed._begin_with(in_order(names))
         if self._block is not None:
             changed._learn_again(self)
@@ -145,13 +145,14 @@ class WordTables(AutoTables):
         """(examples, targets, weights) of the memory. A feature is there where it is beyond its
         mean, and then its value is its usual one.
         """
-        model, moments, d = memory.views(self._block), self._table("moments"), len(self._features)
-        n = model.head.count
+        model, first = memory.views(self._block), self._n_means
+        moments, vectors = self._table("moments")[:, first:], model.vectors[first:]
+        d, n = len(self._features), model.head.count
         stored = model.per_vector
         order = np.argsort(stored[core.ARRIVAL, :n], kind="stable")
         mean, variance = moments[core.MEAN, :d], moments[core.VARIANCE, :d]
         signs = moments[core.ORIENTATION, :d] * np.sign(mean)
-        owners, columns = np.nonzero(signs * model.vectors[:d, order].T > 0.0)
+        owners, columns = np.nonzero(signs * vectors[:d, order].T > 0.0)
         usual = mean + np.maximum(variance, 0.0) / np.where(mean == 0.0, 1.0, mean)
         new = np.array([places[name] for name in self._features.in_rows])
         starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])

@@ -33,8 +33,8 @@ from .tables import (
     KERNEL,
     ORIENTATION,
     PLACE,
-    PLAIN,
     QUICK,
+    RAW,
     SCALED,
     SQUARED_ERROR,
     WIDE,
@@ -52,10 +52,10 @@ HEAVIEST_EXAMPLE = 1e3
 @inner
 def is_predicted(state, found, raw, x):
     """Whether the desk holds the results for this row and this state of the model."""
-    different = 0
+    different, first = 0, state.means
     if found.version == state.rounds + 1.0:
-        for f in range(state.features):
-            different += raw[f] != x[f]
+        for f in range(state.features - first):
+            different += raw[first + f] != x[f]
         return different == 0
     return False
 
@@ -65,13 +65,13 @@ def consult_models(state, features, models, row, hits, scores, x):
     """Scale the row, and write the scores of experts that need no memory. Returns how many features
     have varied.
     """
-    wide = row[WIDE]
-    varying = scale(features.moments, row, x, state.features, state.rounds)
+    wide, raw, first = row[WIDE], row[RAW], state.means
+    for f in range(state.features - first):
+        raw[first + f] = x[f]
+    varying = scale(features.moments, row, state.features, state.rounds)
     for c in range(scores.shape[1]):
         for u in range(N_RATES):
             scores[QUICK + u, c] = dot(wide, models.linear[N_RATES * c + u], wide.shape[0])
-        if state.second_order >= 0:
-            scores[PLAIN, c] = dot(wide, models.squares[c], models.squares.shape[1])
     find_cells(models.slots, row[SCALED], hits)
     bin_scores(models.cells, hits[CELL], scores[BINS])
     return varying

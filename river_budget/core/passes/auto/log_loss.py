@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...compiling import inlined, inner, passes
-from ...numerics import exp_of, log_of
+from ...numerics import dot, exp_of, log_of
 from .archive import MANY_COLUMNS
 from .binning import learn_bins
 from .calibration import CERTAIN, calibrate, learn_calibration
@@ -79,7 +79,7 @@ def learn(states, rows, room, desk):
         if not is_predicted(state, found, row[RAW], x):
             varying = consult_models(state, features, models, row, hits, opinions.scores, x)
             consult_memory(memory, state, features.metric, archive, search, row, varying, opinions)
-            give_opinions(state, search, mixing.prior, opinions)
+            give_opinions(state, row[WIDE], models.squares, search, mixing.prior, opinions)
             mix(mixing.mixer, mixing.prior, opinions.scores, opinions.shares, opinions.logs)
             calibrate(mixing.calibration, opinions.shares[MIXTURE], found)
             found.version = state.rounds + 1.0
@@ -121,7 +121,7 @@ def class_of(target, scores):
 
 
 @inlined
-def give_opinions(state, search, prior, opinions):
+def give_opinions(state, wide, squares, search, prior, opinions):
     """Write the probabilities of every expert but the prior."""
     found, scores, shares = opinions.found[0], opinions.scores, opinions.shares
     if state.second_order >= 0:
@@ -130,6 +130,7 @@ def give_opinions(state, search, prior, opinions):
         middle = 0.5 if scores.shape[1] == 1 else 0.0
         confident = max(state.residual, LEAST_RESIDUAL)
         for c in range(scores.shape[1]):
+            scores[PLAIN, c] = dot(wide, squares[c], squares.shape[1])
             scores[SQUARES, c] = (scores[PLAIN, c] - middle) / confident
     for k in range(shares.shape[0] - 1):
         if k != OWN and k != NEAR and k != FAR:

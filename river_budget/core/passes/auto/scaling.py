@@ -25,9 +25,9 @@ LARGEST_VALUE = 1e150  # its square is still finite
 
 
 @inner
-def scale(moments, row, x, n, rounds):
-    """Write the moments with x included, x, and x scaled by them; features that never varied are 0.
-    n features are in use. Returns how many have varied.
+def scale(moments, row, n, rounds):
+    """Write the moments with the raw row included, and the row scaled by them; features that never
+    varied are 0. n columns are in use. Returns how many have varied.
     """
     means, variances, orientations = moments[MEAN], moments[VARIANCE], moments[ORIENTATION]
     new_means, new_variances, new_orientations = (
@@ -38,8 +38,6 @@ def scale(moments, row, x, n, rounds):
     raw, scaled, wide = row[RAW], row[SCALED], row[WIDE]
     rate, varying = max(1.0 / (rounds + 1.0), SLOWEST_MOMENTS), 0
     wide[0] = 1.0
-    for f in range(n):
-        raw[f] = x[f]
     for f in range(n):
         value = clamp(raw[f], LARGEST_VALUE)
         deviation = value - means[f]

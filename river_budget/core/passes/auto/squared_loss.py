@@ -32,7 +32,19 @@ from .experts import (
     keep_moments,
     store,
 )
-from .linear_models import N_RATES, RATES, learn_least_squares, learn_linear
+from .linear_models import (
+    ERROR_RATE,
+    N_RATES,
+    RATES,
+    blend,
+    bound_of,
+    learn_blend,
+    learn_least_squares,
+    learn_linear,
+    near_targets,
+    refer,
+    refer_row,
+)
 from .memory import weigh
 from .metric import TRAINED, learn_metric
 from .mixer import LOSS_RATE, newton_step
@@ -48,9 +60,9 @@ from .tables import (
     ORIENTATION,
     OWN,
     PLACE,
-    PLAIN,
     QUICK,
     RAW,
+    REFERRED,
     SHARE,
     SLOPE,
     SQUARED_ERROR,
@@ -61,17 +73,16 @@ from .tables import (
     WIDE,
     WORK,
 )
+from .target_means import has_decided, keep_row, learn_means, must_decide, write_means
 
 LAST_TARGET_RATE = 0.5
 SLOWEST_TARGETS = 1e-4  # rate of the mean and the variance of targets
-ERROR_RATE = 0.01  # rate of running errors
 LATEST_RATE = 0.1  # rate of the mean of the latest squared errors
 KERNEL_STEP = 0.5
-BOUND, UNBOUNDED_ROUNDS = 4.0, 10  # errors of the first rounds are not clipped
 LARGEST_RATIO = 1e6  # of errors and opinions to sy, so that sums of squares stay finite
 HEAVIEST_SHARE = 0.5  # of the newest value in a mean: with 1 a variance would be 0
 MIXING_ROUND = 30  # the mixer learns from this round on
-RANGE_MARGIN = 0.1  # predictions may leave the range of targets by this share of it
+PRECISION, MOST_PRECISE = 0.4, 1e4  # of a row in the mixer, over sy^2 / r^2, and the largest
 CONSTANT_TARGETS = 1e-24  # a smaller variance, as a share of the squared mean, counts as 0
 LATEST_VOTES = 2.0  # the latest errors count as so many neighbours
 NINETY = 1.6448536269514722  # standard normal quantile of .95
@@ -88,22 +99,29 @@ OUTERMOST_QUANTILE = 1e3
 @passes
 def learn(states, rows, room, desk):
     """Learn the rows in order, those of weight 0 only score; scores[t] = the prediction before x_t
-    is learned, and its spread if there is a second column. Returns how many rows it has processed.
+    is learned, and its spread if there is a second column. Returns how many rows it has processed:
+    less than all, if it must be decided which features are names.
     """
     memory, features, models = room.memory, room.features, room.models
-    archive, mixing = room.archive, room.mixing
+    archive, mixing, reference, means = room.archive, room.mixing, room.reference, room.means
     opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
     state, found, width = states[0], desk.opinions.found[0], rows.places.shape[0]
     values, targets, weights, results = rows.values, rows.targets, rows.weights, rows.scores
     for t in range(results.shape[0]):
         x, w = values[width * t : width * (t + 1)], weights[t]
         if not is_predicted(state, found, row[RAW], x):
+            write_means(means, state, row[RAW], x)
             varying = consult_models(state, features, models, row, hits, opinions.scores, x)
             consult_memory(memory, state, features.metric, archive, search, row, varying, opinions)
+            refer_row(state, models.squares, reference, row, opinions.scores)
             give_opinions(state, search, memory.facts[SQUARED_ERROR], opinions)
             mix(state, mixing.mixer, opinions)
+            blend(state, mixing.mixer[START, SQUARES], opinions)
             found.version = state.rounds + 1.0
-        write_scores(found, results[t])
+        if w == 0.0 or not has_decided(state):
+            write_scores(found, results[t])
+        if w > 0.0 and must_decide(state):
+            return t
         if w > 0.0:
             y, w = clamp(targets[t], LARGEST_VALUE), min(w, HEAVIEST_EXAMPLE)
             error, bound = begin_round(state, opinions, y)
@@ -119,7 +137,13 @@ def learn(states, rows, room, desk):
             )
             keep_moments(state, features, models, row)
             learn_spread(state, mixing.quantiles, found.spread, error, w)
-            learn_targets(state, y, error, bound, w)
+            keep_row(means, state, x, y, w)
+            learn_means(means, state, x, y, w)
+            learn_blend(state, found, y, w)
+            moved = learn_targets(state, y, error, y - found.mixture, bound, w)
+            if state.second_order >= 0:
+                models.squares[0, 0] -= moved
+                refer(reference, row, models.squares, models.covariance, state.second_order)
             state.rounds += 1
     return results.shape[0]
 
@@ -139,14 +163,6 @@ def usual_size(state):
     return math.sqrt(state.variance) if has_scale(state) else 1.0
 
 
-@inner
-def largest_error(state):
-    """The largest error of a step: larger ones are clipped."""
-    if state.rounds <= UNBOUNDED_ROUNDS or state.squared_error <= 0.0:
-        return np.inf
-    return BOUND * math.sqrt(state.squared_error)
-
-
 # Prediction
 
 
@@ -157,8 +173,6 @@ def give_opinions(state, search, squared_errors, opinions):
     """
     found, scores = opinions.found[0], opinions.scores
     scores[OWN, 0] = state.last - state.average
-    if state.second_order >= 0:
-        scores[SQUARES, 0] = scores[PLAIN, 0]
     scores[NEAR, 0] = vote(search.near, found.near, SOFTNESS, state.average)
     scores[FAR, 0] = vote(search.far, found.far, SOFTNESS, state.average)
     found.spread = local_spread(state, search.near, found.near, squared_errors)
@@ -196,9 +210,7 @@ def mix(state, mixer, opinions):
         if starts[k] != 0.0 and has_scale(state):
             levels[k] = clamp(scores[k, 0] / size, LARGEST_RATIO)
             level += weights[k] * levels[k]
-    margin = RANGE_MARGIN * (state.highest - state.lowest)
-    forecast = min(max(state.average + level * size, state.lowest - margin), state.highest + margin)
-    found.level, found.forecast = level, forecast
+    found.level, found.forecast = level, near_targets(state, state.average + level * size)
 
 
 @inlined
@@ -220,8 +232,8 @@ def begin_round(state, opinions, y):
     found, errors, scores = opinions.found[0], opinions.errors, opinions.scores
     if state.rounds == 0:
         state.average = state.last = state.lowest = state.highest = y
-        found.forecast = y
-    bound = largest_error(state)
+        found.forecast = found.mixture = found.straight = y
+    bound = bound_of(state.rounds, state.squared_error)
     for k in range(errors.shape[0]):
         errors[k, 0] = clamp(y - state.average - scores[k, 0], bound)
     return y - found.forecast, bound
@@ -229,7 +241,9 @@ def begin_round(state, opinions, y):
 
 @inlined
 def learn_mixture(state, mixer, opinions, y, bound, w):
-    """g_k = -e f_k / sy"""
+    """g_k = -e f_k / sy, times the precision: else experts a thousand times worse keep weights,
+    where errors are small.
+    """
     starts, losses, solver, level = (
         mixer[START],
         mixer[LOSS],
@@ -246,7 +260,15 @@ def learn_mixture(state, mixer, opinions, y, bound, w):
             loss = min(lacks * lacks, 1e6) if has_scale(state) else 0.0
             losses[k] += rate * (loss - losses[k])
     if state.rounds >= MIXING_ROUND:
-        newton_step(mixer, solver, 1.0, w)
+        newton_step(mixer, solver, 1.0, w * precision_of(state))
+
+
+@inner
+def precision_of(state):
+    """How much a row says of weights: more, if errors are small beside the targets."""
+    if PRECISION * state.variance < MOST_PRECISE * state.squared_error:
+        return max(PRECISION * state.variance / state.squared_error, 1.0)
+    return MOST_PRECISE
 
 
 @inlined
@@ -260,9 +282,9 @@ def learn_models(state, models, row, hits, gain, errors, w):
             learn_linear(models.linear, models.sums, u, RATES[u] * size, wide, lacking, steps)
     learn_bin_means(models.cells, hits, errors[BINS, 0], w)
     if state.second_order >= 0:
-        n, lacking = state.second_order + 1, errors[SQUARES]
+        n, u, lacking = state.second_order + 1, row[REFERRED], errors[SQUARES]
         learn_least_squares(
-            models.squares, models.covariance, n, wide, row[ORIENTATION], lacking, w, gain
+            models.squares, models.covariance, n, u, row[ORIENTATION], lacking, w, gain
         )
 
 
@@ -310,16 +332,19 @@ def learn_spread(state, quantiles, spread, error, w):
 
 
 @inner
-def learn_targets(state, y, error, bound, w):
-    """Update the running means of targets and errors. The first target has initialised those of
-    targets.
+def learn_targets(state, y, error, lacks, bound, w):
+    """Update the running means of targets and errors, those of the prediction and of the mixture,
+    which lacks so much. Returns by how much the mean has moved. The first target has initialised
+    those of targets.
     """
+    before = state.average
     if state.rounds > 0:
         first = 1.0 / (state.rounds + 1.0)
         square = min(error * error, bound * bound)
         rate = min(w * max(first, LATEST_RATE), HEAVIEST_SHARE)
         state.latest_error += rate * (square - state.latest_error)
         rate = min(w * max(first, ERROR_RATE), HEAVIEST_SHARE)
+        square = min(lacks * lacks, bound * bound)
         state.squared_error += rate * (square - state.squared_error)
         state.absolute_error += rate * (abs(error) - state.absolute_error)
         deviation = y - state.average
@@ -329,3 +354,4 @@ def learn_targets(state, y, error, bound, w):
         state.last += min(w * LAST_TARGET_RATE, HEAVIEST_SHARE) * (y - state.last)
     state.lowest = min(state.lowest, y)
     state.highest = max(state.highest, y)
+    return state.average - before

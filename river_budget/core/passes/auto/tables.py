@@ -42,20 +42,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...codes import Task
 from ...memory import HEAD, LANES, head_of, record, state_of, table, views
 
 # recent_place, hard_place: where the memory writes next; archived: places that the archive has
-# written, or passed over; held: names that a model of words has learned
+# written, or passed over; held: names that a model of words has learned; means: columns of target
+# means, before those of features; watches: KEEPS while a regressor keeps its first rows, DECIDED if
+# no feature got such a column, else 0
 STATE = record(
-    "i8 rounds features second_order recent_place hard_place archived words held",
+    "i8 rounds features second_order recent_place hard_place archived words held means watches",
     "f8 residual average variance last squared_error absolute_error "
-    "lowest highest stretch latest_error length",
+    "lowest highest stretch latest_error length products apart blend_error",
 )
 # What a prediction has found beside the tables of the desk. version: of the model, plus one, as 0
 # is none. near, far: the numbers of neighbours. Regression: the prediction, its spread, and its
-# level in units of sy. Classification: the place among the knots of the calibration, the most
-# probable class, its corrected probability
-FOUND = record("f8 version forecast spread level place corrected", "i8 near far top")
+# level in units of sy; what the mixture and least squares say (linear_models.py). Classification:
+# the place among the knots of the calibration, the most probable class, its corrected probability
+FOUND = record(
+    "f8 version forecast spread level place corrected mixture straight", "i8 near far top"
+)
 
 EXPERTS = 8
 # OWN has no features: the prior, or the last target. QUICK and SLOW are linear models of two rates
@@ -71,6 +76,10 @@ ARCHIVED_TIMES = 12  # the budget: rows of the archive
 LINKED = 8  # rows to which a row of the archive leads, and as many that lead to it
 LINKS, FOLLOWED = 2 * LINKED, 2  # rows whose links a step of the search follows
 CALIBRATION_KNOTS = 11
+FIRST_ROWS = 200  # after which a regressor decides which features are names of categories
+MOST_MEANS, MOST_VALUES = 16, 256  # of these features, and places for values of each
+DECIDED, KEEPS = 1, 2
+TEXTS = -1
 # Of errors in regression the quantiles that are learned, and where those of a normal distribution
 # lie
 LEVELS = np.array((0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995))
@@ -80,7 +89,7 @@ NORMAL_QUANTILES = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 MEAN, VARIANCE, ORIENTATION = range(
     3
 )  # of moments, and of desk.row, which includes the present row
-RAW, SCALED, WIDE, WORK = range(3, 7)  # further rows of desk.row
+RAW, SCALED, WIDE, WORK, REFERRED = range(3, 8)  # further rows of desk.row
 IMPORTANCE, LOG, SQUARE = range(3)  # of the metric
 # of the mixer: the weight that an expert begins with and leaks to, its present weight, its loss;
 # the curvature is a matrix
@@ -94,6 +103,8 @@ DISTANCE, SHARE, PLACE, ROW = range(
 IN_ARCHIVE, HARD, ARRIVAL, SQUARED_ERROR = range(4)  # of memory.facts; IN_ARCHIVE: the number there
 CELL, OLD, STEP = range(3)  # of desk.hits
 SLOPE, CURVE, TRIANGLE = range(3)  # of the solver; the triangle is a matrix
+CENTRE, UNIT = range(2)  # of the reference of features
+COLUMN, TOTAL, NUMBER = range(3)  # of texts
 G, S, SEEN, WEIGHTS = range(4)  # in the row of a name, in a model of words (words/learners.py)
 
 
@@ -139,6 +150,19 @@ class Mixing(NamedTuple):
     quantiles: Any  # (levels,): of errors in units of their spread
 
 
+class Means(NamedTuple):
+    """What a regressor knows of targets at values of features (target_means.py)."""
+
+    first_rows: Any  # (FIRST_ROWS, 2 + width): target, weight, features
+    coded: Any  # (means,): the places of these features; TEXTS: those of a column of text
+    values: Any  # (means, MOST_VALUES)
+    sums: Any  # (means, MOST_VALUES): of targets
+    counts: Any  # (means, MOST_VALUES): 0 where there is no value
+    # (3, width): of a feature that stands for a text, 1 + its column of target means, and sum and
+    # number of the targets
+    texts: Any
+
+
 class Memory(NamedTuple):
     """The rows of the memory: parts of the block."""
 
@@ -156,6 +180,8 @@ class Room(NamedTuple):
     models: Models
     archive: Archive
     mixing: Mixing
+    reference: Any  # (2, width): of features in least squares, in regression (linear_models.py)
+    means: Means
 
 
 class WordRoom(NamedTuple):
@@ -194,7 +220,7 @@ class Desk(NamedTuple):
 
     opinions: Opinions
     search: Search
-    row: Any  # (7, whole(width + 1))
+    row: Any  # (8, whole(width + 1))
     hits: Any  # (3, BIN_TABLES): rows of the cells
     gain: Any  # (squared,)
 
@@ -208,6 +234,9 @@ class Sizes(NamedTuple):
     squared: int
     archived: int
     words: int  # 1 in a model of words, else 0
+    numbers: int  # 1 in a regressor of rows, else 0
+    means: int
+    first: int  # rows that are kept
 
 
 def whole(n: int) -> int:
@@ -220,11 +249,14 @@ def numbers_of_name(columns: int) -> int:
     return whole(WEIGHTS + 2 * columns + max(columns, 2))
 
 
-def sizes_of(width: int, columns: int, budget: int, words: int) -> Sizes:
+def sizes_of(
+    width: int, columns: int, budget: int, words: int, task: int, means: int, watches: int
+) -> Sizes:
     """The sizes of a model of this width."""
     width, archived = (1, 0) if words else (width, ARCHIVED_TIMES * budget)
     squared = whole(min(width, MOST_SQUARED) + 1)
-    return Sizes(width, columns, max(columns, 2), squared, archived, words)
+    kind = words, int(task == Task.REGRESSION and not words), means, FIRST_ROWS * min(watches, 1)
+    return Sizes(width, columns, max(columns, 2), squared, archived, *kind)
 
 
 def room_tables(s: Sizes) -> dict[str, tuple[Any, tuple[int, int]]]:
@@ -249,6 +281,13 @@ def room_tables(s: Sizes) -> dict[str, tuple[Any, tuple[int, int]]]:
         "links": (s.archived, LINKS),
         "archived": (2, s.archived),
         "held": (1, whole(-(-s.archived // 64))),
+        "reference": (2, s.width * s.numbers),
+        "first_rows": (s.first, s.width + 2),
+        "coded": (1, s.means),
+        "values": (s.means, MOST_VALUES),
+        "sums": (s.means, MOST_VALUES),
+        "counts": (s.means, MOST_VALUES),
+        "texts": (3, s.width * min(s.means, 1)),
         "word_bias": (1, s.words * numbers_of_name(s.columns)),
         "word_totals": (1, s.words * s.classes),
     }
@@ -267,14 +306,15 @@ def layout_of(*sizes: int) -> tuple[dict[str, tuple[int, int, Any, tuple[int, in
     return found, start
 
 
-def room_size(width: int, columns: int, budget: int, words: int) -> int:
+def room_size(*sizes: int) -> int:
     """How many numbers the room of such a model has."""
-    return layout_of(width, columns, budget, words)[1]
+    return layout_of(*sizes)[1]
 
 
-def _sizes_in(block: Any) -> tuple[int, int, int, int]:
-    head = head_of(block)
-    return head.width, head.outputs, head.budget, int(state_of(block, STATE)[0].words)
+def _sizes_in(block: Any) -> tuple[int, ...]:
+    head, state = head_of(block), state_of(block, STATE)[0]
+    kind = int(state.words), head.task, int(state.means), int(state.watches)
+    return head.width, head.outputs, head.budget, *kind
 
 
 def tables_of(block: Any) -> dict[str, Any]:
@@ -299,6 +339,8 @@ def room_of(block: Any) -> Any:
         Models(*map(t.get, names.split())),
         Archive(t["archive"], t["links"], t["archived"], t["held"][0]),
         mixing,
+        t["reference"],
+        Means(t["first_rows"], t["coded"][0], t["values"], t["sums"], t["counts"], t["texts"]),
     )
 
 
@@ -319,7 +361,7 @@ def desk_for(block: Any) -> Any:
     seen = table(np.int64, (whole(-(-s.archived // 64)),))
     memory = (_scratch(head_of(block).capacity) for _ in range(3))
     search = Search(near, far, _scratch(6, LINKS * FOLLOWED), seen, *memory)
-    row, hits = _scratch(7, whole(s.width + 1)), _scratch(3, BIN_TABLES)
+    row, hits = _scratch(8, whole(s.width + 1)), _scratch(3, BIN_TABLES)
     return Desk(opinions, search, row, hits, _scratch(s.squared))
 
 

@@ -78,7 +78,7 @@ def learn(m, states, rows, room, opinions):
             learn_counts(vectors, totals, x, first_count(1), TARGETS, w)
             learn_counts(vectors, totals, x, first_count(1), DEVIATIONS, w * deviation)
             learn_spread(state, mixing.quantiles, found.spread, error, w)
-            learn_targets(state, y, error, bound, w)
+            learn_targets(state, y, error, error, bound, w)
             rate = min(w * max(1.0 / (state.rounds + 1.0), LENGTH_RATE), 1.0)
             state.length += rate * (square - state.length)
             state.rounds += 1
