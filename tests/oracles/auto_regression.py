@@ -170,7 +170,7 @@ class AutoRegressor(Auto):
         """The spread follows features, and its local variance, where errors differ from it."""
         slope = w * min(ratio - 0.8, 3.0) * s["loud"]
         self.noise_sums += slope**2
-        self.noise = 0.9999 * self.noise + 0.02 * slope / np.sqrt(self.noise_sums + 1e-6)
+        self.noise = 0.9999 * self.noise + 0.03 * slope / np.sqrt(self.noise_sums + 1e-6)
 
     def learn_blend(self, s, y, w):
         w, error = min(w, 1.0), abs(y - s["yh"])

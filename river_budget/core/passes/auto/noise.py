@@ -30,7 +30,7 @@ LEAST_RATIO, MOST_RATIO = math.exp(-CONTRAST), math.exp(CONTRAST)
 LOUDEST = 3.0
 USUAL = 0.8  # the mean of |z| of a standard normal z
 LARGEST_SURPRISE = 3.0
-NOISE_RATE = 0.02
+NOISE_RATE = 0.03
 NOISE_FORGETTING = 0.9999
 NOISE_FLOOR = 1e-6  # added to sums of squares
 
