@@ -197,11 +197,16 @@ class OneByOne(ManyAtOnce):
             with self._lock.held:
                 if rows is self._free_rows:
                     scores = row.score()
+                    reading = self._reading_of(row) if read else None
                     rows.append(row)
-                    return (scores, self._reading()) if read else scores
+                    return (scores, reading) if read else scores
         else:
             rows.append(row)
         return OTHERWISE
+
+    def _reading_of(self, call: Any) -> Any:
+        """The `_reading` of the scores in a call, with the lock."""
+        return self._reading()
 
     def _score_any(self, x: dict[Any, Any], read: bool) -> Any:
         """The same for any example."""
@@ -215,8 +220,9 @@ class OneByOne(ManyAtOnce):
             # where features are drawn, unknown ones count
             if call.block is not None and not (call.new and self.algorithm.columns.draws):
                 scores = call.score()
+                reading = self._reading_of(call) if read else None
                 self._give_back(call)
-                return (scores, self._reading()) if read else scores
+                return (scores, reading) if read else scores
         found, reading = self._scores_read(Batch.of_one(call.x))
         scores = found[0].tolist()
         return (scores, reading) if read else scores

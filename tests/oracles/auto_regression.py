@@ -32,6 +32,7 @@ class AutoRegressor(Auto):
         self.P = np.eye(max(self.second, 0) + 1)
         self.squares = np.zeros((1, max(self.second, 0) + 1))
         self.centre, self.unit = np.zeros(d), np.zeros(d)
+        self.noise, self.noise_sums = np.zeros(1 + d), np.zeros(1 + d)
         self.begin_mixer(E, 1.0 / (E - 1))
 
     def grow(self, n):
@@ -39,6 +40,8 @@ class AutoRegressor(Auto):
         self.G = np.hstack([self.G, np.zeros((2, n))])
         self.centre = np.append(self.centre, np.zeros(n))
         self.unit = np.append(self.unit, np.zeros(n))
+        self.noise = np.append(self.noise, np.zeros(n))
+        self.noise_sums = np.append(self.noise_sums, np.zeros(n))
 
     def forget(self, j):
         self.TW[j] = self.visits[j] = 0.0
@@ -62,7 +65,12 @@ class AutoRegressor(Auto):
             squares = pi @ [entry.error**2 for entry in entries]
             variance = (number * squares + 2.0 * self.latest) / (number + 2.0)
         f += [near, s["kernel"] @ [row["alpha"] for row in self.memory], far]
-        s["spread"] = math.exp(self.stretch) * math.sqrt(variance)
+        s["loud"] = np.zeros(1 + len(self.names))
+        if variance > 0.0 and self.latest > 0.0:
+            s["loud"][0] = min(max(math.log(variance / self.latest), -4.0), 4.0)
+        s["loud"][1:] = s["z"]
+        louder = min(max(float(self.noise @ s["loud"]), -3.0), 3.0)
+        s["spread"] = math.exp(self.stretch + louder) * math.sqrt(variance)
         return self.blended(self.mixed(s, f))
 
     # target means
@@ -158,6 +166,12 @@ class AutoRegressor(Auto):
             s["yh"] += min(max(share, 0.0), 1.0) * s["apart"]
         return s
 
+    def learn_noise(self, s, ratio, w):
+        """The spread follows features, and its local variance, where errors differ from it."""
+        slope = w * min(ratio - 0.8, 3.0) * s["loud"]
+        self.noise_sums += slope**2
+        self.noise = 0.9999 * self.noise + 0.03 * slope / np.sqrt(self.noise_sums + 1e-6)
+
     def learn_blend(self, s, y, w):
         w, error = min(w, 1.0), abs(y - s["yh"])
         most = 4.0 * math.sqrt(self.square) if self.t > 10 and self.square > 0.0 else math.inf
@@ -208,6 +222,7 @@ class AutoRegressor(Auto):
             rate = min(w, 1.0) * max(0.02, min(0.2, 40 / (self.t + 1)))
             below = np.heaviside(self.quantiles - err / s["spread"], 0.5)
             self.quantiles = np.sort(np.clip(self.quantiles + rate * (LEVELS - below), -1e3, 1e3))
+            self.learn_noise(s, abs(err) / s["spread"], min(w, 1.0))
         if self.t >= 30 and s["spread"] > 0.0:
             missed = float(abs(err) > 1.6448536269514722 * s["spread"])
             step = min(w, 1.0) * max(0.05, 10 / (self.t + 1)) * (missed - 0.1)
@@ -253,7 +268,7 @@ class AutoRegressor(Auto):
 
         self.ve += rate(0.01) * (min(lacks**2, bound**2) - self.ve)
         self.latest += rate(0.1) * (min(err**2, bound**2) - self.latest)
-        self.ae += rate(0.01) * (abs(err) - self.ae)
+        self.ae += rate(0.01) * (min(abs(err), bound) - self.ae)
         gap = y - self.my
         self.my += rate(1e-4) * gap
         self.vy += rate(1e-4) * (gap * (y - self.my) - self.vy)

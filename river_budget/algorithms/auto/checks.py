@@ -13,6 +13,7 @@ from ...core import memory
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM, rejoin
 from ...core.passes.auto.linear_models import MOST_VARIANCE
+from ...core.passes.auto.noise import SUM as SUM_OF_NOISE
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
 from ...core.passes.auto.squared_loss import LONGEST_STRETCH, OUTERMOST_QUANTILE
 from ...core.passes.auto.target_means import MOST_KEPT
@@ -90,7 +91,7 @@ def check_tables(model: Any) -> None:
         room["bins"][:, SUM:],
     ]
     more = [room["prior"], room["calibration"][core.MASS], np.diag(room["covariance"])]
-    more.append(room["reference"][core.UNIT])
+    more += [room["reference"][core.UNIT], room["noise"][SUM_OF_NOISE]]
     if any((table < 0.0).any() for table in (*sums, *more)):
         raise ValueError("some of its weights or sums of squares are negative")
     if np.abs(room["moments"][core.MEAN]).max(initial=0.0) > LARGEST_VALUE:

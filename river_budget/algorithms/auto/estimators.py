@@ -13,7 +13,6 @@ from ...core.passes.auto import tables as core
 from ...core.passes.auto.linear_models import N_RATES
 from ...core.passes.auto.words import classes as word_classes
 from ...core.passes.auto.words import numbers as word_numbers
-from ...inputs.batches import Batch
 from ...model.algorithm import After, Algorithm
 from ...model.estimators import Classifier, Regressor
 from .checks import FILES
@@ -250,10 +249,10 @@ class AutoKernelRegressor(Inspected, Regressor):
             return super().predict_one(x)
         from .distributions import TargetDistribution  # here, as River's proba takes long to load
 
-        x = self._read(x)
-        scores, quantiles = self._scores_read(Batch.of_one(x), n_scores=2)
-        mean, spread = scores[0].tolist()
-        return TargetDistribution(mean, spread, quantiles)
+        if self._block is None:
+            return TargetDistribution(0.0, 0.0, self._reading())
+        scores, (quantiles, spread) = self._score_row(x, True)
+        return TargetDistribution(scores[0], spread, quantiles)
 
     def predict_many(self, X: Any, quantiles: Collection[float] | None = None) -> Any:
         """The predictions of many examples, or the quantiles of their targets at some levels
@@ -270,6 +269,12 @@ class AutoKernelRegressor(Inspected, Regressor):
         return batch.table(
             {level: mean + spread * unit for level, unit in zip(levels, units, strict=True)}
         )
+
+    def _reading_of(self, call: Any) -> Any:
+        """And the spread of the prediction, which the pass leaves on the desk."""
+        room, desk = call.work.arguments["room"], call.work.arguments["desk"]
+        found = getattr(desk, "opinions", desk).found  # of words a desk has nothing else
+        return room.mixing.quantiles.copy(), float(found["spread"][0])
 
     def _reading(self) -> Any:
         """Of errors in units of their spread, at the levels that are learned."""

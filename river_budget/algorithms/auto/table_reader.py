@@ -297,8 +297,8 @@ class TableReader(WordTables):
         room["texts"][core.TOTAL :, place : place + 1] = 0.0
         memory.views(self._block).vectors[column] = 0.0
         room["metric"][:, column] = NEW_METRIC
-        for name in ("linear_weights", "linear_sums"):
-            room[name][:, 1 + column] = 0.0
+        for name in ("linear_weights", "linear_sums", "noise"):
+            room[name][:, 1 + column : 2 + column] = 0.0  # `noise` is empty in a classifier
         if 1 + column < room["covariance"].shape[0]:
             room["least_squares"][:, 1 + column] = 0.0
             room["covariance"][1 + column] = room["covariance"][:, 1 + column] = 0.0

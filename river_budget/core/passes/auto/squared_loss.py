@@ -18,8 +18,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ...compiling import inlined, inner, passes
 from ...numerics import clamp
 from .binning import learn_bin_means
@@ -48,6 +46,7 @@ from .linear_models import (
 from .memory import weigh
 from .metric import TRAINED, learn_metric
 from .mixer import LOSS_RATE, newton_step
+from .noise import learn_noise, spread_of
 from .scaling import LARGEST_VALUE
 from .tables import (
     BINS,
@@ -59,10 +58,10 @@ from .tables import (
     NEIGHBOURS,
     ORIENTATION,
     OWN,
-    PLACE,
     QUICK,
     RAW,
     REFERRED,
+    SCALED,
     SHARE,
     SLOPE,
     SQUARED_ERROR,
@@ -84,7 +83,6 @@ HEAVIEST_SHARE = 0.5  # of the newest value in a mean: with 1 a variance would b
 MIXING_ROUND = 30  # the mixer learns from this round on
 PRECISION, MOST_PRECISE = 0.4, 1e4  # of a row in the mixer, over sy^2 / r^2, and the largest
 CONSTANT_TARGETS = 1e-24  # a smaller variance, as a share of the squared mean, counts as 0
-LATEST_VOTES = 2.0  # the latest errors count as so many neighbours
 NINETY = 1.6448536269514722  # standard normal quantile of .95
 STRETCH_RATE = 0.05  # of the log of the factor by which 90 % intervals hold 90 %
 FIRST_STRETCH_RATE = 10.0  # over the rounds
@@ -104,6 +102,7 @@ def learn(states, rows, room, desk):
     """
     memory, features, models = room.memory, room.features, room.models
     archive, mixing, reference, means = room.archive, room.mixing, room.reference, room.means
+    noise = room.noise
     opinions, search, row, hits, gain = desk.opinions, desk.search, desk.row, desk.hits, desk.gain
     state, found, width = states[0], desk.opinions.found[0], rows.places.shape[0]
     values, targets, weights, results = rows.values, rows.targets, rows.weights, rows.scores
@@ -114,7 +113,10 @@ def learn(states, rows, room, desk):
             varying = consult_models(state, features, models, row, hits, opinions.scores, x)
             consult_memory(memory, state, features.metric, archive, search, row, varying, opinions)
             refer_row(state, models.squares, reference, row, opinions.scores)
-            give_opinions(state, search, memory.facts[SQUARED_ERROR], opinions)
+            give_opinions(state, search, opinions)
+            found.spread = spread_of(
+                state, noise, row[SCALED], search.near, found, memory.facts[SQUARED_ERROR]
+            )
             mix(state, mixing.mixer, opinions)
             blend(state, mixing.mixer[START, SQUARES], opinions)
             found.version = state.rounds + 1.0
@@ -137,6 +139,8 @@ def learn(states, rows, room, desk):
             )
             keep_moments(state, features, models, row)
             learn_spread(state, mixing.quantiles, found.spread, error, w)
+            if state.rounds >= QUANTILE_ROUND:
+                learn_noise(noise, row[SCALED], state.features, found, error, min(w, 1.0))
             keep_row(means, state, x, y, w)
             learn_means(means, state, x, y, w)
             learn_blend(state, found, y, w)
@@ -167,15 +171,12 @@ def usual_size(state):
 
 
 @inlined
-def give_opinions(state, search, squared_errors, opinions):
-    """Write what experts without weights predict, beyond the mean, and the spread of the
-    prediction.
-    """
+def give_opinions(state, search, opinions):
+    """Write what experts without weights predict, beyond the mean."""
     found, scores = opinions.found[0], opinions.scores
     scores[OWN, 0] = state.last - state.average
     scores[NEAR, 0] = vote(search.near, found.near, SOFTNESS, state.average)
     scores[FAR, 0] = vote(search.far, found.far, SOFTNESS, state.average)
-    found.spread = local_spread(state, search.near, found.near, squared_errors)
 
 
 @inner
@@ -186,18 +187,6 @@ def vote(neighbours, n, softness, average):
     for k in range(n):
         total += neighbours[SHARE, k] * neighbours[TARGET, k]
     return total - average if n > 0 else 0.0
-
-
-@inner
-def local_spread(state, near, n, squared_errors):
-    """The root of the local variance: a softer vote of the squared errors of n neighbours, and the
-    latest.
-    """
-    number, variance = weigh(near, n, TRAINED), 0.0
-    for k in range(n):
-        variance += near[SHARE, k] * squared_errors[np.int64(near[PLACE, k])]
-    variance = (number * variance + LATEST_VOTES * state.latest_error) / (number + LATEST_VOTES)
-    return math.exp(state.stretch) * math.sqrt(variance)
 
 
 @inlined
@@ -346,7 +335,7 @@ def learn_targets(state, y, error, lacks, bound, w):
         rate = min(w * max(first, ERROR_RATE), HEAVIEST_SHARE)
         square = min(lacks * lacks, bound * bound)
         state.squared_error += rate * (square - state.squared_error)
-        state.absolute_error += rate * (abs(error) - state.absolute_error)
+        state.absolute_error += rate * (min(abs(error), bound) - state.absolute_error)
         deviation = y - state.average
         rate = min(w * max(first, SLOWEST_TARGETS), HEAVIEST_SHARE)
         state.average += rate * deviation

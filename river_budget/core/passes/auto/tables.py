@@ -56,10 +56,11 @@ STATE = record(
 )
 # What a prediction has found beside the tables of the desk. version: of the model, plus one, as 0
 # is none. near, far: the numbers of neighbours. Regression: the prediction, its spread, and its
-# level in units of sy; what the mixture and least squares say (linear_models.py). Classification:
+# level in units of sy; what the mixture and least squares say (linear_models.py); contrast: the
+# logarithm of the local variance over the latest. Classification:
 # the place among the knots of the calibration, the most probable class, its corrected probability
 FOUND = record(
-    "f8 version forecast spread level place corrected mixture straight", "i8 near far top"
+    "f8 version forecast spread contrast level place corrected mixture straight", "i8 near far top"
 )
 
 EXPERTS = 8
@@ -181,6 +182,7 @@ class Room(NamedTuple):
     archive: Archive
     mixing: Mixing
     reference: Any  # (2, width): of features in least squares, in regression (linear_models.py)
+    noise: Any  # (2, 1 + width): the log-linear model of the spread (noise.py)
     means: Means
 
 
@@ -282,6 +284,7 @@ def room_tables(s: Sizes) -> dict[str, tuple[Any, tuple[int, int]]]:
         "archived": (2, s.archived),
         "held": (1, whole(-(-s.archived // 64))),
         "reference": (2, s.width * s.numbers),
+        "noise": (2, (1 + s.width) * s.numbers),
         "first_rows": (s.first, s.width + 2),
         "coded": (1, s.means),
         "values": (s.means, MOST_VALUES),
@@ -340,6 +343,7 @@ def room_of(block: Any) -> Any:
         Archive(t["archive"], t["links"], t["archived"], t["held"][0]),
         mixing,
         t["reference"],
+        t["noise"],
         Means(t["first_rows"], t["coded"][0], t["values"], t["sums"], t["counts"], t["texts"]),
     )
 
