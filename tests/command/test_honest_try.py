@@ -256,7 +256,9 @@ def test_a_date_becomes_hour_weekday_month_and_days():
         "t_days": pytest.approx(1.0 + 18.5 / 24.0),
         "t_hour": 18.5,
     }
-    assert columns.features(["yesterday"], 2) == columns.features([""], 3) == {}
+    for missing in (columns.features(["yesterday"], 2), columns.features([""], 3)):
+        assert set(missing.values()) == {None}
+        assert columns.encoded(missing) == {}
     assert columns.unreadable == {"t": [2, "yesterday", 1]}
 
 

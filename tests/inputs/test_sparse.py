@@ -9,9 +9,9 @@ import random
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from inside import check_names
+from optional import pandas as pd
 from saved_models import file_of
 
 import river_budget as rb

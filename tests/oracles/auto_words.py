@@ -173,7 +173,7 @@ class WordsRegressor(AutoRegressor):
         self.words.count(x, 0, w)
         self.words.count(x, 1, w * deviation)
         if not first:
-            self.learn_targets(y, err, bound, w)
+            self.learn_targets(y, err, bound, w, err)
         self.lo, self.hi = min(self.lo, y), max(self.hi, y)
         rate = min(w * max(1.0 / (self.t + 1), 0.01), 1.0)
         self.square += rate * (sum(value**2 for value in x.values()) - self.square)

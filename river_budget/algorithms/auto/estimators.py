@@ -163,7 +163,8 @@ class AutoKernelRegressor(Inspected, Regressor):
 
     `predict_one(x, with_dist=True)` returns a distribution: a `proba.Gaussian` of River, also with
     `quantile` and `interval`. Its spread is that of the errors made on similar examples and of
-    late, and its quantiles are learned from the stream: intervals of 50, 80, 90, 95 and 99 % hold
+    late, more or less as far as features tell how loud the noise is, and its quantiles are learned
+    from the stream: intervals of 50, 80, 90, 95 and 99 % hold
     these shares of the targets, those in between about theirs. `predict_many(X, quantiles=...)`
     gives the quantiles of many examples.
 

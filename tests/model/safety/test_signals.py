@@ -18,6 +18,7 @@ import time
 import numpy as np
 import pytest
 from folders import PYTHONPATH
+from optional import pandas as pd
 from processes import ended
 from river import base, linear_model
 from saved_models import ALL, file_of, is_supervised
@@ -83,8 +84,6 @@ def operations(model, rng, folder):
     if hasattr(model, "learn_many"):
         rows = [example(rng, "known") for _ in range(ROWS)]
         y = np.array([target(model, each) for each in rows])
-        import pandas as pd
-
         X = pd.DataFrame(rows)
         parts = [functools.partial(learn_many, X=X[:n], y=y[:n]) for n in range(1, ROWS)]
         found.append(("learn_many", functools.partial(learn_many, X=X, y=y), parts))
