@@ -81,7 +81,19 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize(("call", "max_keys"), [("learn", None), *((call, 6) for call in CALLS)])
+@pytest.mark.parametrize(
+    ("call", "max_keys"),
+    [
+        ("learn", None),
+        ("predict_then_learn", 6),
+        ("write_checkpoint", 6),
+        *(
+            pytest.param(call, 6, marks=pytest.mark.slow)
+            for call in CALLS
+            if call not in ("predict_then_learn", "write_checkpoint")
+        ),
+    ],
+)
 def test_all_shards_go_back_to_the_checkpoint_and_the_error_names_the_row(
     call, max_keys, expected, tmp_path
 ):
@@ -98,7 +110,9 @@ def test_all_shards_go_back_to_the_checkpoint_and_the_error_names_the_row(
         assert content_of(models, tmp_path / "found") == expected(N)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+)
 def test_whatever_is_lost_whenever_nothing_is_learned_twice_or_left_out(seed, expected, tmp_path):
     draw, named = random.Random(seed), []
     with keyed() as whole:
@@ -211,7 +225,9 @@ def test_where_a_checkpoint_cannot_be_noted_the_one_before_counts(expected, tmp_
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("stop", [180, 200, 220])
+@pytest.mark.parametrize(
+    "stop", [200, *(pytest.param(stop, marks=pytest.mark.slow) for stop in (180, 220))]
+)
 def test_a_killed_program_goes_on_from_its_last_checkpoint(stop, expected, tmp_path):
     options = {"checkpoint": tmp_path / "c", "checkpoint_every": 100, "max_keys": 6}
     child = os.fork()
@@ -229,6 +245,7 @@ def test_a_killed_program_goes_on_from_its_last_checkpoint(stop, expected, tmp_p
 # with Ray
 
 
+@pytest.mark.slow
 def test_shards_that_are_killed_go_back_and_only_those_are_replaced(ray, expected, tmp_path):
     with KeyedModels(MODEL, "key", checkpoint=tmp_path / "c", max_keys=12) as models:
         learn(models, 200)

@@ -91,6 +91,7 @@ for part in range(4):
 """
 
 
+@pytest.mark.slow
 def test_words_are_learned_where_they_are_after_a_new_label():
     """With more labels there is room for fewer words, and they get other places. Compiled code
     checks no bounds.

@@ -184,6 +184,7 @@ def test_a_criterion_of_own_tables_and_of_equal_ones_the_oldest():
     assert [vector["arrival"] for vector in model.support_vectors()] == [0, 3, 5]
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_all_of_this_without_a_compiler():
     """To compile each of these classes takes a second or more, so most of the tests are slow

@@ -201,6 +201,7 @@ def test_own_tables_that_nobody_declares():
         ext.algorithm(storing, keep=dropping)
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_passes_on_the_disk(tmp_path):
     """The type of `own` is a class that is made while the program runs."""
     script = f"""if True:

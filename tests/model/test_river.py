@@ -128,7 +128,19 @@ def test_the_model_passes_all_checks_of_river(model):
     assert failures(model, checks_of(model)) == {}
 
 
-@pytest.mark.parametrize("model", [e for e in TABLE if e not in FIRST])
+OTHERS = [entry for entry in TABLE if entry not in FIRST]
+QUICK = "BSGD-project", "Projectron++-threshold", "SBP-bias", "BSGD-laplacian"  # the rest is slow
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        entry
+        if entry.id in QUICK
+        else pytest.param(*entry.values, id=entry.id, marks=pytest.mark.slow)
+        for entry in OTHERS
+    ],
+)
 def test_other_configurations_pass_the_checks_that_depend_on_them(model):
     transforms = isinstance(model, base.Transformer)
     if not transforms:

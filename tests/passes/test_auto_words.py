@@ -16,6 +16,11 @@ from river_budget.algorithms.auto import words
 from river_budget.core import memory
 
 NAMES = [f"n{i}" for i in range(1100)]
+# Tests of both take five seconds each: one of the two is slow
+CLASSIFIER, REGRESSOR = (
+    pytest.param(kind, marks=pytest.mark.slow)
+    for kind in (rb.AutoKernelClassifier, rb.AutoKernelRegressor)
+)
 
 
 def documents(n, topics=2, seed=0, fresh=2, words=12, vocabulary=3000):
@@ -143,7 +148,7 @@ def matrices(stream):
     return rows, matrix
 
 
-@pytest.mark.parametrize("kind", [rb.AutoKernelClassifier, rb.AutoKernelRegressor])
+@pytest.mark.parametrize("kind", [CLASSIFIER, rb.AutoKernelRegressor])
 def test_one_by_one_and_many_at_once_are_the_same(kind):
     stream = list(documents(300, 3))
     rows, matrix = matrices(stream)
@@ -166,7 +171,7 @@ def test_the_order_of_names_does_not_matter():
     assert shares(learned(stream), stream) == shares(learned(turned), stream)
 
 
-@pytest.mark.parametrize("kind", [rb.AutoKernelClassifier, rb.AutoKernelRegressor])
+@pytest.mark.parametrize("kind", [rb.AutoKernelClassifier, REGRESSOR])
 def test_copies_and_files_go_on_exactly(kind, tmp_path):
     stream = list(documents(400, 3))
     model = learned(stream[:300], kind)

@@ -57,6 +57,7 @@ def test_settings_one_by_one_are_settings_at_once(capsys):
     assert "equal tables: True" in out
 
 
+@pytest.mark.slow
 def test_merging_often_makes_up_for_parts_that_differ(capsys):
     load("shards").main(10_000, 4, "serial")
     out = capsys.readouterr().out

@@ -15,6 +15,15 @@ from optional import package
 from scripts import load
 
 PAGES = pytest.mark.parametrize("page", [*guide.PAGES, guide.FIRST], ids=lambda page: page.stem)
+LONG = "tutorial", "boosters"  # pages that take five seconds or more
+RUN = pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.slow) if page.stem in LONG else page
+        for page in (*guide.PAGES, guide.FIRST)
+    ],
+    ids=lambda page: page.stem,
+)
 MADE_ELSEWHERE = {
     "auto.png": "river-budget auto --plot",
     "moa_time.png": "python examples/papers moa --page",
@@ -25,7 +34,7 @@ MADE_ELSEWHERE = {
 
 # Starlette asks for a newer client than the page needs
 @pytest.mark.filterwarnings("ignore:Using `httpx` with `starlette.testclient` is deprecated")
-@PAGES
+@RUN
 def test_a_page_runs_as_it_stands(page, tmp_path, monkeypatch):
     text = page.read_text()
     if "rb.plots" in text:
