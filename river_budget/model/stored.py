@@ -174,8 +174,7 @@ class Vectors(Columns):
         if not model._takes_lists or block.head.width <= most or len(beside) > room:
             return
         issue_once(model, FULL_TABLE)
-        sizes, places = _sizes_of(block), model._features.places
-        sizes[[places[name] for name in beside if name in places]] = np.inf
+        sizes, places = _sizes_of(model, beside), model._features.places
         sizes[model._features.vacant] = -1.0
         rows = np.sort(np.argsort(-sizes, kind="stable")[: min(room, len(places))])
         names = {place: name for name, place in places.items()}
@@ -212,8 +211,7 @@ def _drop_smallest(model: Any, most: int, new: int, kept: Collection[Any]) -> No
     issue_once(model, FULL_TABLE)
     block = memory.views(model._block)
     vectors = block.vectors[:, : block.head.count]
-    sizes, places = _sizes_of(block), model._features.places
-    sizes[[places[name] for name in kept if name in places]] = np.inf
+    sizes = _sizes_of(model, kept)
     room = min(int(KEPT_SHARE * most), most - new)
     dropped = np.argsort(sizes, kind="stable")[: max(len(sizes) - room, 0)]
     vectors[dropped] = 0.0
@@ -223,10 +221,15 @@ def _drop_smallest(model: Any, most: int, new: int, kept: Collection[Any]) -> No
     model._change_names(model._features.forget, used, kept)
 
 
-def _sizes_of(block: Any) -> Any:
-    """The largest absolute value of each feature. (The table may be too large for a copy.)"""
+def _sizes_of(model: Any, kept: Collection[Any]) -> Any:
+    """The largest absolute value of each feature, infinite for the names that are `kept`. (The
+    table may be too large for a copy.)
+    """
+    block, places = memory.views(model._block), model._features.places
     vectors = block.vectors[:, : block.head.count]
-    return np.maximum(vectors.max(axis=1, initial=0.0), -vectors.min(axis=1, initial=0.0))
+    sizes = np.maximum(vectors.max(axis=1, initial=0.0), -vectors.min(axis=1, initial=0.0))
+    sizes[[places[name] for name in kept if name in places]] = np.inf
+    return sizes
 
 
 def _measure(model: Any, block: Any) -> None:

@@ -52,7 +52,10 @@ PRINTED_TABLE_1 = {
 # Chosen by looking at the printed figures, and how many settings were tried: preparations and
 # widths on usps, three widths for projection on waveform; on the checkerboard widths from 4 to 128,
 # of which one serves all rows of 100 vectors
-TRIED = {"usps": 9, ("waveform", "project", 100): 3, "checkerboard": 6}
+TRIED = {"usps": 9, ("waveform", "project", 100): 3}
+TRIED |= {("checkerboard", row, 100): 6 for row in (*STRATEGIES, "Projectron++")}
+TRIED |= {("checkerboard", row, 500): 6 for row in ("project", "random", "smallest")}
+TRIED["checkerboard", "Projectron++", 500] = 6
 # (data, budget): Projectron++ as printed; then the width, and the threshold that gives about
 # `budget` vectors
 PRINTED_PROJECTRON = {
@@ -194,7 +197,7 @@ def projectron(data: str, budget: int) -> Cell:
     parts = [remark_of(data, PROJECTRON_EXAMPLES), f"threshold {threshold:g}"]
     parts.append(f"width {width} / d" if data == BOARD else "")
     remark = "; ".join(filter(None, parts))
-    tried = TRIED.get(data, 0)
+    tried = TRIED.get((data, "Projectron++", budget), TRIED.get(data, 0))
     return cell("Projectron++", data, budget, runs, figure, remark, str(budget), tried)
 
 

@@ -37,7 +37,7 @@ NOISE_FLOOR = 1e-6  # added to sums of squares
 
 @inner
 def spread_of(state, noise, scaled, near, found, squared_errors):
-    """The spread of a prediction, from n neighbours and their squared errors. Writes
+    """The spread of a prediction, from the squared errors of its neighbours. Writes
     found.contrast.
     """
     number, variance, latest = weigh(near, found.near, TRAINED), 0.0, state.latest_error
